@@ -9,7 +9,7 @@ import { createZstdCompress, createZstdDecompress } from 'node:zlib';
 
 import { Decrypter, Encrypter } from 'age-encryption';
 
-/** Whoever owns the folder may read; everybody else may not. */
+/** The owner of the folder may read; others may not. */
 const OWNER_ONLY = 0o600;
 
 /** What stands beside an encrypted file, so that it can be verified with the identity and without. */

@@ -5,7 +5,7 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 import type { Queryable } from './pool.ts';
 import { named, sql, type Statement } from './sql.ts';
 
-/** What nobody in this process has notified is found this soon: rows whose time has come, and those of other processes. */
+/** What was not notified in this process is found this soon: rows whose time has come, and those of other processes. */
 const POLL_INTERVAL_MS = 250;
 /** What is polled for here is polled for by its own job only this often, should a condition here miss something. */
 const BACKSTOP_MS = 10_000;

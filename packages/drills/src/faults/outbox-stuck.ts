@@ -17,7 +17,7 @@ export const outboxStuck: Drill = {
     await holder.query("select from charges.leases where name = 'outbox-relay' for update");
   },
   effect: outboxOlderThan(10),
-  // As `pg_terminate_backend` would, of whoever holds it.
+  // As `pg_terminate_backend` ends the session that holds it.
   end: async () => await holder?.end(),
   recovered: outboxDrained,
 };

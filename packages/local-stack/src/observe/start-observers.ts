@@ -62,7 +62,7 @@ export async function startObservers({ supervisor, ports }: ObserveInput): Promi
       '--storage.tsdb.path=prometheus-data',
       `--storage.tsdb.retention.time=${KEEP}`,
     ]),
-    // One alone has nobody to share with.
+    // One alone has no other to share with.
     alertmanager &&
       start('alertmanager', alertmanager, [
         '--storage.path=alertmanager-data',

@@ -35,7 +35,7 @@ export async function checkChargeStatus(deps: CheckDeps, charge: ChargeRow): Pro
   const next = await applyAnswer(deps, charge, found);
   const answer = toAnswerWord(found);
   if (next === 'ended') return answer;
-  // Whoever moved it may have known less: what this check was requested for is requested again.
+  // What moved it may have known less: this check is requested again.
   if (next === 'moved') {
     await requestCheck(deps.db, charge.id, null);
     deps.wakeStatusChecks();
