@@ -5,6 +5,7 @@ import { CHARGE_EVENTS, type ChargeEventType } from '@pixmesh/contracts/messages
 import { newId } from '@pixmesh/kernel/ids';
 import type { Cents } from '@pixmesh/kernel/money';
 import { appendBatch, type MessagesOfChange } from '@pixmesh/postgres/batched-messages';
+import { countMoves } from '@pixmesh/postgres/count-moves';
 import { type OutboundEvent, outboundEvent } from '@pixmesh/postgres/events';
 import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
@@ -13,7 +14,7 @@ import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 
 import { toChargeResource } from './charge-resource.ts';
 import type { ChargeRow, StoredStatus } from './charge-row.ts';
-import { chargesMoved } from './charge-signals.ts';
+import { CHARGES_MOVED } from './charge-signals.ts';
 import { type Cause, mayMove } from './transitions.ts';
 
 /** What a transition writes; its events are numbered by the counter that moves with it. */
@@ -200,10 +201,8 @@ async function moveCharges(db: Queryable, moves: readonly Move[]): Promise<boole
     ),
   );
   const moved = new Set(rows.map(({ place }) => place));
-  chargesMoved(
-    db,
-    moves.filter((_move, place) => moved.has(place)),
-  );
+  const made = moves.filter((_move, place) => moved.has(place));
+  countMoves(db, made, CHARGES_MOVED);
   return moves.map((_move, place) => moved.has(place));
 }
 

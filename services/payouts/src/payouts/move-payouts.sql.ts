@@ -1,5 +1,6 @@
 import type { OperatorId } from '@pixmesh/kernel/ids';
 import { appendBatch, type MessagesOfChange } from '@pixmesh/postgres/batched-messages';
+import { countMoves } from '@pixmesh/postgres/count-moves';
 import type { OutboundEvent } from '@pixmesh/postgres/events';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
@@ -8,7 +9,7 @@ import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 
 import { SOUGHT_WITHIN_MS } from './check-time.ts';
 import type { PayoutRow, StoredStatus } from './payout-row.ts';
-import { payoutsMoved } from './payout-signals.ts';
+import { PAYOUTS_MOVED } from './payout-signals.ts';
 
 /**
  * What a transition writes. Its events, catalogue events and ledger commands alike, commit with it; only those
@@ -128,10 +129,8 @@ async function movePayouts(db: Queryable, moves: readonly Move[]): Promise<boole
     ),
   );
   const moved = new Set(rows.map(({ place }) => place));
-  payoutsMoved(
-    db,
-    moves.filter((_move, place) => moved.has(place)),
-  );
+  const made = moves.filter((_move, place) => moved.has(place));
+  countMoves(db, made, PAYOUTS_MOVED);
   return moves.map((_move, place) => moved.has(place));
 }
 
