@@ -21,9 +21,13 @@ const SOCKET_CODES = new Set([
   'EAI_AGAIN',
   'ENOENT',
 ]);
-const UNAVAILABLE_MESSAGES = [
-  'Connection terminated',
+const OPENED_TOO_LATE_MESSAGES = [
+  'Connection terminated due to connection timeout',
   'timeout exceeded when trying to connect',
+];
+const UNAVAILABLE_MESSAGES = [
+  ...OPENED_TOO_LATE_MESSAGES,
+  'Connection terminated',
   'timeout expired',
   'Query read timeout',
   'Client has encountered a connection error',
@@ -74,6 +78,12 @@ export function isConnectionLost(error: unknown): error is AppError {
     error.message === AWAY &&
     !(error.cause instanceof pg.DatabaseError)
   );
+}
+
+/** Whether a connection was not open in time, so that nothing was sent over it. */
+export function isOpenedTooLate(error: unknown): boolean {
+  const cause = error instanceof AppError ? error.cause : error;
+  return cause instanceof Error && OPENED_TOO_LATE_MESSAGES.includes(cause.message);
 }
 
 function isUnavailable(error: unknown): boolean {

@@ -1,4 +1,4 @@
-import { createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 
@@ -114,6 +114,24 @@ test('a server that takes the connection and says nothing is an absent database'
   await expect(db.query(sql`select 1`)).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' });
   for (const socket of sockets) socket.destroy();
   silent.close();
+});
+
+test('a connection that does not open in time is given up for another', async () => {
+  const { hostname: host, port } = new URL(database.url);
+  let arrived = 0;
+  const sockets: Socket[] = [];
+  const proxy = createServer((socket) => {
+    arrived += 1;
+    sockets.push(socket);
+    if (arrived > 1) socket.pipe(connect(Number(port), host)).pipe(socket);
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const url = withPort(database.url, (proxy.address() as AddressInfo).port);
+  await using db = createPool({ url, applicationName: 'slow-to-open' });
+  expect(await db.query(sql`select 1 as one`)).toEqual([{ one: 1 }]);
+  expect(await db.transaction((tx) => tx.query(sql`select 2 as two`))).toEqual([{ two: 2 }]);
+  for (const socket of sockets) socket.destroy();
+  proxy.close();
 });
 
 test('a wrong statement is a bug, not an outage', async () => {

@@ -1,10 +1,16 @@
+import assert from 'node:assert';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { currentAccount } from '@pixmesh/fair-share/current-account';
 import { createFairQueue } from '@pixmesh/fair-share/fair-queue';
 import pg from 'pg';
 
-import { databaseError, isConnectionLost, isRepeatable } from './database-error.ts';
+import {
+  databaseError,
+  isConnectionLost,
+  isOpenedTooLate,
+  isRepeatable,
+} from './database-error.ts';
 import { createEitherPassword, type EitherPassword } from './either-password.ts';
 import { countDatabaseError, observePool } from './observe-pool.ts';
 import { collectForCommit } from './on-commit.ts';
@@ -96,7 +102,7 @@ export function createPool(options: PoolOptions): Database {
   });
   const inTurn: InTurn = async (work) => {
     try {
-      return await turns.run(currentAccount(), () => either.orOther(work));
+      return await turns.run(currentAccount(), () => onOpened(() => either.orOther(work)));
     } catch (error) {
       throw databaseError(error);
     }
@@ -121,6 +127,19 @@ function clientOf(either: EitherPassword): typeof pg.Client {
 }
 
 type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
+
+/**
+ * Does it again where its connection was not open in time: nothing of it has happened. A handshake takes many turns of
+ * the event loop, each of them long in a process that has just started, and by now another connection may be free.
+ */
+async function onOpened<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isOpenedTooLate(error)) throw error;
+    return await work();
+  }
+}
 
 /** Does it again from its start after a deadlock or a serialization failure. */
 async function repeatedly<T>(transactOnce: () => Promise<T>): Promise<T> {
@@ -153,7 +172,9 @@ async function transactOnce<T>(
     };
     const committed = collectForCommit(tx);
     const result = await work(tx);
-    await client.query('commit');
+    const { command } = await client.query('commit');
+    // The server answers so, and with no error, where a statement had failed and its error was caught.
+    assert(command === 'COMMIT', 'rolled back, because a statement of it has failed');
     committed();
     return result;
   } catch (error) {

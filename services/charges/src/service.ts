@@ -14,6 +14,7 @@ import { type Parts, startService } from '@pixmesh/service/start-service';
 import { type Messaging, messagingSettings, startMessaging } from '@pixmesh/kafka/messaging';
 import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
 import { observeServer } from '@pixmesh/postgres/observe-server';
+import { openConnections } from '@pixmesh/postgres/open-connections';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { createLedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 import { startReconciliation } from '@pixmesh/reconciliation/reconciliation';
@@ -45,7 +46,7 @@ export async function startCharges(config: ChargesConfig) {
   return await startService({ name: 'charges', config }, async ({ logger, use }) => {
     const identity = use('identity', openMeshIdentity({ folder: config.MESH_TLS_DIR, logger }));
     use('failpoints', await startFailpoints({ config, identity }));
-    const { db, writes } = openPools(config, logger, use);
+    const { db, writes } = await openPools(config, logger, use);
     observe({ config, identity, db });
     const acquirer = use('acquirer', createAcquirer(acquirerConfig(config)));
     const ledgerCalls = use('ledger client', callLedger(config, identity));
@@ -115,7 +116,7 @@ function observe({
   observeCertificate('acquirer', () => config.ACQUIRER_TLS_CERT);
 }
 
-function openPools(config: ChargesConfig, logger: Logger, use: Parts['use']) {
+async function openPools(config: ChargesConfig, logger: Logger, use: Parts['use']) {
   const pool = { url: config.DATABASE_URL, applicationName: 'charges' };
   const db = use('pool', createPool({ ...pool, max: POOL_SIZE }));
   const shared = createPool({
@@ -125,7 +126,9 @@ function openPools(config: ChargesConfig, logger: Logger, use: Parts['use']) {
     plansOnce: true,
   });
   void checkConnectionBudget({ db, logger, wanted: POOL_SIZE + WRITES_POOL_SIZE });
-  return { db, writes: use('pool of shared writes', shared) };
+  const writes = use('pool of shared writes', shared);
+  await openConnections(db, writes);
+  return { db, writes };
 }
 
 type CommonParts = {

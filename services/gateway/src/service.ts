@@ -17,6 +17,7 @@ import { createWakeSignal } from '@pixmesh/service/wake-signal';
 import { type Messaging, messagingSettings, startMessaging } from '@pixmesh/kafka/messaging';
 import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
 import { observeServer } from '@pixmesh/postgres/observe-server';
+import { openConnections } from '@pixmesh/postgres/open-connections';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { type Reconciliation, startReconciliation } from '@pixmesh/reconciliation/reconciliation';
 import { reconciliationPeriods } from '@pixmesh/reconciliation/reconciliation-config';
@@ -52,11 +53,7 @@ export async function startGateway(config: GatewayConfig) {
     use('failpoints', await startFailpoints({ config, identity }));
     observeCertificates(config, identity);
     const broker = messagingSettings(config, identity);
-    const pool = { url: config.DATABASE_URL, applicationName: 'gateway' };
-    const db = use('pool', createPool({ ...pool, max: config.DATABASE_POOL_SIZE }));
-    const background = use('background pool', openBackgroundPool(pool));
-    const wanted = config.DATABASE_POOL_SIZE + BACKGROUND_POOL_SIZE;
-    void checkConnectionBudget({ db: background, logger, wanted });
+    const { db, background } = await openPools(config, logger, use);
     const clients = openClients(config, identity, use);
     const outbox = createWakeSignal();
     const messaging = use(
@@ -122,10 +119,18 @@ function observeCertificates(config: GatewayConfig, identity: MeshIdentity): voi
   observeCertificate('callback', () => config.CALLBACK_TLS_CERT);
 }
 
-function openBackgroundPool(pool: { url: string; applicationName: string }): Database {
-  const background = createPool({ ...pool, name: 'background', max: BACKGROUND_POOL_SIZE });
+async function openPools(config: GatewayConfig, logger: Logger, use: Parts['use']) {
+  const pool = { url: config.DATABASE_URL, applicationName: 'gateway' };
+  const db = use('pool', createPool({ ...pool, max: config.DATABASE_POOL_SIZE }));
+  const background = use(
+    'background pool',
+    createPool({ ...pool, name: 'background', max: BACKGROUND_POOL_SIZE }),
+  );
   observeServer(background);
-  return background;
+  const wanted = config.DATABASE_POOL_SIZE + BACKGROUND_POOL_SIZE;
+  void checkConnectionBudget({ db: background, logger, wanted });
+  await openConnections(db, background);
+  return { db, background };
 }
 
 /** For the whole installation: the gateway may see the offsets of every group, and no message of any. */

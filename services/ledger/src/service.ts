@@ -10,6 +10,7 @@ import { messagingSettings, startMessaging } from '@pixmesh/kafka/messaging';
 import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
 import { createPolledSignal, startDueWorkPoll } from '@pixmesh/postgres/due-work-poll';
 import { observeServer } from '@pixmesh/postgres/observe-server';
+import { openConnections } from '@pixmesh/postgres/open-connections';
 import { HAS_QUEUED } from '@pixmesh/postgres/outbox-queue.sql';
 import { createPool } from '@pixmesh/postgres/pool';
 import { startReconciliation } from '@pixmesh/reconciliation/reconciliation';
@@ -40,6 +41,7 @@ export async function startLedger(config: LedgerConfig): Promise<AsyncDisposable
     observeServer(db);
     observeCertificate('mesh', () => identity.current().cert);
     void checkConnectionBudget({ db, logger, wanted: POOL_SIZE });
+    await openConnections(db);
     const outbox = createPolledSignal();
     const releases = createPolledSignal();
     const engine = use('engine', createLedgerEngine({ db, logger, wakeOutbox: outbox.notify }));

@@ -15,6 +15,7 @@ import { type Parts, startService } from '@pixmesh/service/start-service';
 import { type Messaging, messagingSettings, startMessaging } from '@pixmesh/kafka/messaging';
 import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
 import { observeServer } from '@pixmesh/postgres/observe-server';
+import { openConnections } from '@pixmesh/postgres/open-connections';
 import { createPool } from '@pixmesh/postgres/pool';
 import { createLedgerHolds } from '@pixmesh/ledger-client/ledger-holds';
 import { createLedgerReads } from '@pixmesh/ledger-client/ledger-reads';
@@ -46,7 +47,7 @@ export async function startPayouts(config: PayoutsConfig) {
   return await startService({ name: 'payouts', config }, async ({ logger, use }) => {
     const identity = openIdentity(config, logger, use);
     use('failpoints', await startFailpoints({ config, identity }));
-    const { db, writes } = openPools(config, logger, use);
+    const { db, writes } = await openPools(config, logger, use);
     const acquirer = use('acquirer', createAcquirer(acquirerConfig(config)));
     const ledgerCalls = use('ledger client', callLedger(config, identity));
     const signals = createSignals();
@@ -120,13 +121,15 @@ function openIdentity(config: PayoutsConfig, logger: Logger, use: Parts['use']):
   return identity;
 }
 
-function openPools(config: PayoutsConfig, logger: Logger, use: Parts['use']) {
+async function openPools(config: PayoutsConfig, logger: Logger, use: Parts['use']) {
   const pool = { url: config.DATABASE_URL, applicationName: 'payouts' };
   const db = use('pool', createPool({ ...pool, max: POOL_SIZE }));
   observeServer(db);
   const shared = createPool({ ...pool, name: 'writes', max: WRITES_POOL_SIZE, plansOnce: true });
   void checkConnectionBudget({ db, logger, wanted: POOL_SIZE + WRITES_POOL_SIZE });
-  return { db, writes: use('pool of shared writes', shared) };
+  const writes = use('pool of shared writes', shared);
+  await openConnections(db, writes);
+  return { db, writes };
 }
 
 type CommonParts = {

@@ -10,6 +10,7 @@ import { type Messaging, messagingSettings } from '@pixmesh/kafka/messaging';
 import { newId } from '@pixmesh/kernel/ids';
 import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
 import { observeServer } from '@pixmesh/postgres/observe-server';
+import { openConnections } from '@pixmesh/postgres/open-connections';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 import { deadLetterCheck } from '@pixmesh/reconciliation/dead-letter-check';
@@ -59,6 +60,7 @@ export async function startWebhookDispatcher(config: DispatcherConfig, seams: Pa
     observeServer(db);
     const queueDb = use('queue pool', openQueuePool(config));
     void checkConnectionBudget({ db, logger, wanted: 2 * config.DATABASE_POOL_SIZE });
+    await openConnections(db, queueDb);
     const clock = seams.clock ?? databaseClock;
     const owner = newId();
     const resolveName = seams.resolveName ?? createResolver();
