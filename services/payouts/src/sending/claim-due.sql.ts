@@ -39,7 +39,8 @@ type ClaimOptions = {
  * claim that begins later.
  *
  * Walks `payouts_send_at` from account to account; locks slots and payouts for this statement only and waits for
- * neither. `picked` asks for `send_at` again, because another sender may have taken the row meanwhile.
+ * neither. `picked` asks for `send_at` again, because another sender may have taken the row meanwhile, and for one row
+ * after the other: a plan that was made while hardly anything was due joined all that is due with all turns.
  */
 export async function claimDue(db: Queryable, options: ClaimOptions): Promise<Claim[]> {
   const { limit, leaseMs, slotLeaseMs = leaseMs, after } = options;
@@ -69,13 +70,16 @@ export async function claimDue(db: Queryable, options: ClaimOptions): Promise<Cl
           where ring.turn > 0
         ),
         picked as (
-          select payout.id as picked_id, ranked.lap, ranked.turn
-          from ranked
-          join payouts payout on payout.id = ranked.due_id
-          where payout.send_at <= now()
-          order by ranked.lap, ranked.turn
+          select picked_id, lap, turn
+          from (select due_id, lap, turn from ranked order by lap, turn) as turns
+          cross join lateral (
+            select id as picked_id
+            from payouts
+            where id = due_id and send_at <= now()
+            limit 1
+            for update skip locked
+          ) as payout
           limit (select count(*) from free)
-          for update of payout skip locked
         ),
         seated as (
           select picked_id, row_number() over (order by lap, turn) as seat from picked

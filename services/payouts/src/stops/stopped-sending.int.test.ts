@@ -1,4 +1,5 @@
 import { type AccountId, newId, type OperatorId, type PayoutId } from '@pixmesh/kernel/ids';
+import { createPool } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { scaled } from '@pixmesh/testkit/long-runs';
@@ -139,6 +140,12 @@ test(
 
 test('ten thousand unsent payouts of a stopped account cost others next to nothing', async () => {
   await ensureSlots(mesh.db, 8);
+  // A plan that the server made, and keeps from the sixth on, while it knew of few payouts and none that was due.
+  await storeDuePayouts(mesh.db, 60);
+  await mesh.db.query(sql`update payouts set send_at = null`);
+  await using admin = createPool({ url: mesh.adminUrl, applicationName: 'test', max: 1 });
+  await admin.query(sql`analyze payouts.payouts`);
+  for (let claims = 0; claims < 10; claims += 1) expect(await claim()).toEqual([]);
   const stopped = newId<AccountId>();
   await storeDuePayouts(mesh.db, 10_000, { accountId: stopped });
   const other = await storeDuePayouts(mesh.db, 1);
