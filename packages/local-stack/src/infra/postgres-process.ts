@@ -46,12 +46,15 @@ export async function startPostgres(
     home: string;
     port: number;
     isThrowaway?: boolean | undefined;
+    /** Of a replica beside the cluster: its folder, laid out by the caller. */
+    replica?: string;
     /** What names the archive of the WAL. */
     environment?: NodeJS.ProcessEnv;
   },
 ): Promise<string> {
   const { supervisor, log } = deps;
-  const files = preparePostgresFiles(input.home, findUnprivilegedAccount(), log);
+  const prepared = preparePostgresFiles(input.home, findUnprivilegedAccount(), log);
+  const files = { ...prepared, dataFolder: input.replica ?? prepared.dataFolder };
   if (!existsSync(files.dataFolder)) await createCluster(deps, files);
   const access = preparePostgresAccess({ home: input.home, files, log }, () => {
     const { postgres: pid } = supervisor.pids();

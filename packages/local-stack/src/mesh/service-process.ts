@@ -19,6 +19,9 @@ const REQUEST_LIMIT_MS = 3_000;
 /** Compiled sources, kept between processes: half of the time that a service takes to start is compiling. */
 const COMPILE_CACHE = join(REPOSITORY_ROOT, 'node_modules', '.cache', 'node-compile');
 
+/** As in the images (`deploy/Dockerfile`, ADR 0044). */
+const YOUNG_HEAP = '--max-semi-space-size=8';
+
 /** How the supervisor runs one service; the telemetry preload has to come before any other module. */
 export function describeServiceProcess(service: MeshService, settings: MeshSettings): ChildSpec {
   const { name } = service;
@@ -32,7 +35,7 @@ export function describeServiceProcess(service: MeshService, settings: MeshSetti
   return {
     name,
     command: process.execPath,
-    args: ['--import', '@pixmesh/telemetry/preload', entry],
+    args: [YOUNG_HEAP, '--import', '@pixmesh/telemetry/preload', entry],
     env: { ...serviceBaseEnvironment(), ...env },
     prepare,
     cwd: sourcesOf(name),
