@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 
-import { context, metrics, propagation, trace } from '@opentelemetry/api';
+import { context, createNoopMeter, metrics, propagation, trace } from '@opentelemetry/api';
 import { PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { HttpInstrumentation } from '@opentelemetry/instrumentation-http';
@@ -37,6 +37,7 @@ export function startTelemetry(serviceName: string, env: NodeJS.ProcessEnv): voi
   prometheus = new PrometheusExporter({ preventServerStart: true });
   ofProcess = startProcessMetrics();
   const traced = Boolean(env['OTEL_EXPORTER_OTLP_ENDPOINT']);
+  const libraries = traced ? instrumentations() : [];
   sdk = new NodeSDK({
     serviceName,
     // Which of the service's processes it was.
@@ -47,14 +48,12 @@ export function startTelemetry(serviceName: string, env: NodeJS.ProcessEnv): voi
     autoDetectResources: false,
     sampler: createSampler(env),
     textMapPropagator: createTracePropagator(),
-    ...(traced
-      ? {
-          spanProcessors: [requestIdOnSpans(), scrubSpans(batched())],
-          instrumentations: instrumentations(),
-        }
-      : { spanProcessors: [] }),
+    spanProcessors: traced ? [requestIdOnSpans(), scrubSpans(batched())] : [],
+    instrumentations: libraries,
   });
   sdk.start();
+  // Their metrics repeat ours, with the host of each merchant's receiver as a label.
+  for (const library of libraries) library.setMeterProvider({ getMeter: createNoopMeter });
 }
 
 /** All metrics of this process in Prometheus's text format; null where it was started without the preload. */
