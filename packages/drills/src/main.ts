@@ -31,6 +31,8 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     list: { type: 'boolean', default: false },
+    /** Of the drills of one fault: with Prometheus, which has to alert. */
+    observe: { type: 'boolean', default: false },
     /** Of the drill `restore`, as those below. */
     charges: { type: 'string', default: '200' },
     'paid-every': { type: 'string', default: '4' },
@@ -54,7 +56,7 @@ function list(): void {
 async function run(): Promise<boolean> {
   const home = path.join(REPOSITORY_ROOT, `.pixmesh-drill-${name}`);
   const fault = FAULTS.find((one) => one.name === name);
-  if (fault !== undefined) return await runDrill(fault, home);
+  if (fault !== undefined) return await runDrill(fault, { home, isObserved: values.observe });
   const other = OTHERS[name];
   if (other !== undefined) return await other.run(home);
   console.error(`expected the name of a drill: npm run drill -- --list`);

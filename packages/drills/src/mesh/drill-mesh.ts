@@ -60,10 +60,12 @@ function openMesh(home: string): DrillMesh {
 /** `npm start` of a home of its own; resolves when it is ready. @throws Error where it does not become ready */
 export async function startMesh(
   home: string,
-  settings: Readonly<Record<string, string>> = {},
+  options: { settings?: Readonly<Record<string, string>>; isObserved?: boolean } = {},
 ): Promise<DrillMesh> {
+  const { settings = {}, isObserved = false } = options;
   mkdirSync(home, { recursive: true });
-  await runScript('start', ['--', '--detach', '--no-demo'], { ...settings, PIXMESH_HOME: home });
+  const args = ['--', '--detach', '--no-demo', ...(isObserved ? ['--observe'] : [])];
+  await runScript('start', args, { ...settings, PIXMESH_HOME: home });
   return openMesh(home);
 }
 

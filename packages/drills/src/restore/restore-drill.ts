@@ -41,7 +41,7 @@ export async function runRestoreDrill(options: RestoreOptions): Promise<boolean>
   await clearHome(home);
   const backup = await prepareBackup();
   const settings = { ...backup.env };
-  const mesh = await report.step('start', () => startMesh(home, settings));
+  const mesh = await report.step('start', () => startMesh(home, { settings }));
   try {
     const kept = await report.step(`${options.charges} charges`, () => buildUp(mesh, options));
     await report.step('base backup', async () =>
@@ -55,7 +55,7 @@ export async function runRestoreDrill(options: RestoreOptions): Promise<boolean>
     report.startClock();
     await recover(report, { options, at, backup });
     const restored = await report.step('start on the restored database', () =>
-      startMesh(home, { ...settings, KAFKA_TOPIC_PREFIX: PREFIX }),
+      startMesh(home, { settings: { ...settings, KAFKA_TOPIC_PREFIX: PREFIX } }),
     );
     await verify(report, restored, { kept, lost });
   } finally {
