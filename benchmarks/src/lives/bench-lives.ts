@@ -16,6 +16,7 @@ import { type LivesOptions, readLivesOptions } from './lives-options.ts';
 import { openMesh } from './mesh-calls.ts';
 import { type Counters, costPerLife, readCounters } from './mesh-counters.ts';
 import { printStatements, withStatements } from './statement-times.ts';
+import { printStored, readStoredBytes } from './stored-bytes.ts';
 
 const WARM_UP_SECONDS = 8;
 const WARM_UP_CLIENTS = 16;
@@ -85,6 +86,7 @@ async function measureClosed(
   const latencies = createLatencies();
   await delay(SETTLE_MS);
   if (options.statements) await printStatements(stack, null);
+  const storedBefore = options.bytes ? await readStoredBytes(stack) : null;
   const before = { ...(await readCounters(stack)), cpuMs: cpuTimeMs(stack.pids) };
   const { count, seconds } = await keepBusy(
     { workers: clients, seconds: options.seconds },
@@ -100,6 +102,7 @@ async function measureClosed(
   const measured = { perSecond: count / seconds, cost, latency: latencies.figure() };
   printLives(nameOf(kind, clients), measured);
   if (options.statements) await printStatements(stack, count);
+  if (storedBefore !== null) printStored(storedBefore, await readStoredBytes(stack), count);
   return measured;
 }
 

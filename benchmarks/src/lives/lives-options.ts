@@ -16,9 +16,11 @@ export type LivesOptions = {
   before: string | null;
   /** Prints the statements that took the most of the database's time; slows it by a little. */
   statements: boolean;
+  /** Prints the bytes that a life leaves in tables and indexes. */
+  bytes: boolean;
 };
 
-/** `npm run bench -- lives [--only paid,automatic] [--clients 1,16,64] [--seconds 20] [--rate 20] [--before DIR]`. */
+/** `npm run bench -- lives [--only paid,automatic] [--clients 1,16,64] [--seconds 20] [--rate 20] [--before DIR] [--bytes]`. */
 export function readLivesOptions(args: readonly string[]): LivesOptions {
   const { values } = parseArgs({
     args: [...args],
@@ -30,6 +32,7 @@ export function readLivesOptions(args: readonly string[]): LivesOptions {
       rate: { type: 'string', default: '20' },
       before: { type: 'string' },
       statements: { type: 'boolean', default: false },
+      bytes: { type: 'boolean', default: false },
     },
   });
   return {
@@ -40,6 +43,7 @@ export function readLivesOptions(args: readonly string[]): LivesOptions {
     perSecond: values.rate === '0' ? null : Number(values.rate),
     before: values.before ?? null,
     statements: values.statements,
+    bytes: values.bytes,
   };
 }
 
