@@ -3,6 +3,7 @@ import path from 'node:path';
 import { defineConfig } from 'vitest/config';
 
 import { isLong } from './packages/testkit/src/long-runs.ts';
+import { SlowestFirst } from './tests/setup/slowest-first.ts';
 
 // Kept between processes and runs: workers and the services that tests start load in half the time.
 process.env['NODE_COMPILE_CACHE'] ??= path.resolve('node_modules/.cache/node-compile');
@@ -34,6 +35,7 @@ const OWN_STACK = ['tests/e2e/long/*.e2e.test.ts'];
 export default defineConfig({
   test: {
     // Node strips the types itself, as in production: no file is transformed, and none is mocked.
+    sequence: { sequencer: SlowestFirst },
     experimental: { viteModuleRunner: false, nodeLoader: false },
     projects: [
       {

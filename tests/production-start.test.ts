@@ -14,7 +14,7 @@ import { IdentitiesConfig } from '../deploy/issue-identities.ts';
 import { OwnerConfig } from '../deploy/prepare-database.ts';
 import { DeployConfig } from '../deploy/prepare-installation.ts';
 import { CallbackConfig } from '../deploy/register-callback.ts';
-import { passwordSetting, schemasToMigrate } from '../deploy/schemas-of-services.ts';
+import { passwordSetting, schemasOfInstallation } from '../deploy/schemas-of-services.ts';
 
 const SIMULATOR = 'acquirer-simulator';
 const SERVICES = MESH_SERVICES.map(({ name }) => name).filter((name) => name !== SIMULATOR);
@@ -48,7 +48,7 @@ const SAFE: Readonly<Record<string, string>> = {
   ADMIN_DATABASE_URL: 'postgres://u:p@127.0.0.1:1/pixmesh?sslmode=verify-full',
   SUPERUSER_DATABASE_URL: 'postgres://u:p@127.0.0.1:1/pixmesh?sslmode=verify-full',
   DATABASE_PASSWORD_OWNER: 'a-password-of-tests',
-  ...Object.fromEntries(schemasToMigrate().map(({ schema }) => [passwordSetting(schema), 'p'])),
+  ...passwordsOf('production'),
   KAFKA_BROKERS: '127.0.0.1:1',
   SCHEMA_REGISTRY_URL: 'https://127.0.0.1:1',
   REDIS_URL: 'rediss://:p@127.0.0.1:1',
@@ -77,6 +77,11 @@ const SAFE: Readonly<Record<string, string>> = {
   WEBHOOK_SEALING_PUBLIC_KEY: sealing.publicKey,
   WEBHOOK_SEALING_PRIVATE_KEYS: sealing.privateKeys,
 };
+
+function passwordsOf(NODE_ENV: string): Record<string, string> {
+  const schemas = schemasOfInstallation({ NODE_ENV });
+  return Object.fromEntries(schemas.map(({ schema }) => [passwordSetting(schema), 'p']));
+}
 
 /** Each makes one setting of what is safe unsafe; `packages/service` tests what else counts as that. */
 const UNSAFE: Readonly<Record<string, string>> = {
@@ -194,4 +199,18 @@ test('the acquirer simulator is refused in production by name and by default', a
     const { refused } = inspectConfig(schema, { ...SAFE, RECEIVER_PORT: '0', ...env });
     expect(refused).toEqual([NO_SIMULATOR]);
   }
+});
+
+test('the deploy job wants a password of each role that it makes: of the simulator in development, and not in production', () => {
+  const OF_SIMULATOR = 'DATABASE_PASSWORD_ACQUIRER_SIMULATOR';
+  expect(Object.keys(passwordsOf('production'))).toHaveLength(5);
+  expect(SAFE[OF_SIMULATOR]).toBeUndefined();
+  expect(inspectConfig(DeployConfig, SAFE).refused).toEqual([]);
+  expect(inspectConfig(DeployConfig, { ...SAFE, NODE_ENV: 'development' }).refused).toEqual([
+    `${OF_SIMULATOR}: expected the password of pixmesh_acquirer_simulator`,
+  ]);
+  const { DATABASE_PASSWORD_LEDGER: _, ...without } = SAFE;
+  expect(inspectConfig(DeployConfig, without).refused).toEqual([
+    'DATABASE_PASSWORD_LEDGER: expected the password of pixmesh_ledger',
+  ]);
 });

@@ -44,7 +44,7 @@ async function show(kind: 'charges' | 'payouts', id: string): Promise<Json> {
 }
 
 describe('a charge that is paid at the acquirer and pending here', () => {
-  test.each(sampled(OF_LOOKUPS, 2))('because the acquirer $what', async ({ rule, word }) => {
+  test.each(sampled(OF_LOOKUPS, 1))('because the acquirer $what', async ({ rule, word }) => {
     const merchant = await aMerchant();
     const { id } = await createChargeStubbornly(merchant);
     const faults = await simulator.addFaults(merchant, [
@@ -108,7 +108,7 @@ describe('a charge that stays in processing', () => {
 });
 
 describe('a payout that stays in processing', () => {
-  test.each(sampled(SILENCES, 2))('because the acquirer $what', async ({ rule, word }) => {
+  test.each(sampled(SILENCES, 1))('because the acquirer $what', async ({ rule, word }) => {
     const merchant = await aPayingMerchant(COST_CENTS);
     const faults = await simulator.addFaults(merchant, [{ operation: 'sendPayout', ...rule }]);
     const { id } = (await createPayout(merchant)).body;

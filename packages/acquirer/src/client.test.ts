@@ -33,7 +33,7 @@ const STATIC =
   '5913Fulano de Tal6008BRASILIA62070503***63041D3D';
 const TIMEOUT_MS = 5_000;
 /** Deadline of a client whose answer never comes. */
-const HASTY_MS = 1_000;
+const HASTY_MS = 400;
 
 let provider: TestProvider;
 let acquirer: Acquirer;

@@ -13,7 +13,7 @@ import {
 
 const TIMEOUT_MS = 5_000;
 /** Deadline of a client whose answer never comes. */
-const HASTY_MS = 1_000;
+const HASTY_MS = 400;
 
 const DEFENSE = { disputeId: '0f4ab1c7-e0b8-4c0a-a8a1-c6a6c2f0d111', text: 'Entregue.' };
 

@@ -13,7 +13,7 @@ import {
 
 const TIMEOUT_MS = 5_000;
 /** Deadline of a client whose answer never comes. */
-const HASTY_MS = 1_000;
+const HASTY_MS = 400;
 
 const WINDOW = {
   from: new Date('2026-11-21T00:00:00.000Z'),

@@ -13,7 +13,7 @@ import {
 
 const TIMEOUT_MS = 5_000;
 /** Deadline of a client whose answer never comes. */
-const HASTY_MS = 1_000;
+const HASTY_MS = 400;
 
 const ID_ENVIO = '0f4ab1c7e0b84c0aa8a1c6a6c2f0d111';
 const END_TO_END_ID = 'E12345678202611211304abcdef12345';

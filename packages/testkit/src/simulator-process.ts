@@ -1,10 +1,13 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { Socket } from 'node:net';
+
+import pg from 'pg';
 
 import { eventually } from './eventually.ts';
 import { freePorts } from './free-ports.ts';
 import { ownProcess } from './owned-process.ts';
-import { createTestDatabase } from './test-database.ts';
+import { createTestDatabase, type TestDatabase } from './test-database.ts';
 
 export const SIMULATOR_CREDENTIALS = {
   clientId: 'client',
@@ -23,14 +26,50 @@ export type SimulatorProcess = AsyncDisposable & {
   control(method: string, path: string, body?: object): Promise<unknown>;
 };
 
-/** The acquirer simulator as a process of its own on a database of its own: another system, black box. */
+type Running = { url: string; child: ChildProcess; database: TestDatabase };
+
+/** However the worker ends, the pipe to it is closed then. */
+const ENDING_WITH_WORKER = `data:text/javascript,${encodeURIComponent(
+  `process.stdin.resume().once('end', () => process.exit()).unref();`,
+)}`;
+
+/** One that an earlier file of this worker used: to empty it costs a fraction of another start. */
+let unused: Running | null = null;
+
+/**
+ * The acquirer simulator as a process of its own on a database of its own: another system, black box. Without settings
+ * of its own it may be the process of an earlier file, with nothing in it.
+ */
 export async function startSimulatorProcess(
   environment: Record<string, string> = {},
 ): Promise<SimulatorProcess> {
+  const isPlain = Object.keys(environment).length === 0;
+  const running = (isPlain ? takeUnused() : null) ?? (await boot(environment));
+  const { url, database } = running;
+  return {
+    url,
+    databaseUrl: database.url,
+    control: (method, path, body) => control(url + path, method, body),
+    [Symbol.asyncDispose]: async () => {
+      if (!isPlain || unused !== null || hasEnded(running.child)) return await end(running);
+      await empty(running);
+      unused = running;
+    },
+  };
+}
+
+function takeUnused(): Running | null {
+  const taken = unused;
+  unused = null;
+  return taken;
+}
+
+async function boot(environment: Record<string, string>): Promise<Running> {
   const database = await createTestDatabase('acquirer_simulator');
   const [port = 0, receiverPort = 0, internalPort = 0] = await freePorts(3);
-  const child = spawn(process.execPath, ['services/acquirer-simulator/src/main.ts'], {
-    stdio: ['ignore', 'ignore', 'pipe'],
+  const main = 'services/acquirer-simulator/src/main.ts';
+  const child = spawn(process.execPath, ['--import', ENDING_WITH_WORKER, main], {
+    stdio: ['pipe', 'ignore', 'pipe'],
     env: {
       ...process.env,
       NODE_ENV: 'test',
@@ -46,6 +85,9 @@ export async function startSimulatorProcess(
     },
   });
   ownProcess(child);
+  // It may outlive its file, and must not keep the worker from ending.
+  child.unref();
+  for (const stream of [child.stdin, child.stderr]) (stream as Socket).unref();
   try {
     await eventually(async () => {
       const response = await fetch(`http://127.0.0.1:${internalPort}/readyz`);
@@ -56,17 +98,35 @@ export async function startSimulatorProcess(
     child.kill('SIGKILL');
     throw error;
   }
-  const url = `http://127.0.0.1:${port}`;
-  return {
-    url,
-    databaseUrl: database.url,
-    control: (method, path, body) => control(url + path, method, body),
-    [Symbol.asyncDispose]: async () => {
-      child.kill('SIGTERM');
-      if (child.exitCode === null) await once(child, 'exit');
-      await database[Symbol.asyncDispose]();
-    },
-  };
+  return { url: `http://127.0.0.1:${port}`, child, database };
+}
+
+async function end({ child, database }: Running): Promise<void> {
+  child.kill('SIGTERM');
+  if (!hasEnded(child)) await once(child, 'exit');
+  await database[Symbol.asyncDispose]();
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
+}
+
+/** What its process holds in memory goes back by the control API, the rest is deleted. */
+async function empty({ url, database }: Running): Promise<void> {
+  await control(`${url}/control/faults`, 'DELETE');
+  await control(`${url}/control/clock`, 'DELETE');
+  await control(`${url}/control/profile`, 'PUT', { name: 'manual' });
+  const client = new pg.Client({ connectionString: database.adminUrl });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ name: string }>(`
+      select format('%I.%I', schemaname, tablename) as name from pg_tables
+      where schemaname = 'acquirer_simulator' and tablename <> all ('{clock,settings}') and tablename !~ '(^|_)migrations$'`);
+    await client.query(`truncate ${rows.map(({ name }) => name).join()} restart identity`);
+    await client.query(`delete from acquirer_simulator.settings where name = 'tariff'`);
+  } finally {
+    await client.end();
+  }
 }
 
 async function control(url: string, method: string, body?: object): Promise<unknown> {

@@ -38,6 +38,7 @@ export async function startSendingUnderTest() {
   const deps = dependencies(database.db, acquirer, logger);
   return {
     db: database.db,
+    adminUrl: database.adminUrl,
     simulator,
     acquirer,
     deps,

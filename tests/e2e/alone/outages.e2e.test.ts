@@ -29,7 +29,7 @@ const BACKLOG = scaled(40, 100);
 /** The service processes in the order in which they are killed; a usual run kills some of them. */
 const KILLED = sampled(
   ['gateway', 'charges', 'payouts', 'ledger', 'webhook-dispatcher', 'acquirer-simulator'],
-  3,
+  2,
 );
 
 afterEach(async () => {

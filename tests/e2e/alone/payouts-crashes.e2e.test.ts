@@ -12,7 +12,7 @@ import { aPayingMerchant, COST_CENTS, waitForPayout } from '../payout-calls.ts';
 
 const REST_MS_MAX = 60_000;
 /** Deaths of each kind in a usual run; the seed of the run chooses. */
-const SAMPLED = 2;
+const SAMPLED = 1;
 
 /** Deaths in the middle of a creation: the client has no answer. */
 const CREATION_DEATHS = [

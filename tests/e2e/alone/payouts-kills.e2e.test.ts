@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { eventually } from '@pixmesh/testkit/eventually';
-import { scaled } from '@pixmesh/testkit/long-runs';
+import { sampled, scaled } from '@pixmesh/testkit/long-runs';
 import { expect, test } from 'vitest';
 
 import { findUnexplainedBreaks } from '../find-breaks.ts';
@@ -11,7 +11,8 @@ import { killProcess } from '../kill-process.ts';
 import { admin, type Merchant, v1 } from '../mesh.ts';
 import { aPayingMerchant, COST_CENTS, fund } from '../payout-calls.ts';
 
-const VICTIMS = ['payouts', 'ledger', 'postgres', 'kafka'];
+/** Services, and what they stand on: a usual run kills one of each, by its seed. */
+const VICTIMS = [...sampled(['payouts', 'ledger'], 1), ...sampled(['postgres', 'kafka'], 1)];
 /** Fifty deaths and two more. */
 const ROUNDS = scaled(1, 13);
 const CLIENTS = 6;

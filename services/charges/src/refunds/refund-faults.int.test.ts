@@ -77,7 +77,7 @@ async function letIntentComeDue(refundId: string): Promise<void> {
 }
 
 describe('an order whose answer is lost', () => {
-  test.each(['error_before', 'error_after', 'hang', 'reset', 'garbage'])(
+  test.each(sampled(['error_before', 'error_after', 'hang', 'reset', 'garbage'], 2))(
     '(%s) is checked, and goes back once',
     async (kind) => {
       const charge = await charges.aPaidCharge();
@@ -133,7 +133,7 @@ describe('a refusal', () => {
     expect(await charges.returnsOf(charge.endToEndId)).toEqual([]);
   });
 
-  test.each([401, 403, 408, 429])(
+  test.each(sampled([401, 403, 408, 429], 1))(
     'is none with status %i: the order is repeated',
     async (status) => {
       const charge = await charges.aPaidCharge();
@@ -275,7 +275,7 @@ const PLACES = [
 ] as const;
 
 // Each waits for the end of a lease.
-test.each(sampled(PLACES, 2))(
+test.each(sampled(PLACES, 1))(
   'a job that dies at %s: another look ends the refund once',
   async (place) => {
     const charge = await charges.aPaidCharge();

