@@ -1,3 +1,5 @@
+import assert from 'node:assert';
+
 import { MESSAGE_TYPES } from '@pixmesh/contracts/messages/message-types';
 import { EnvironmentConfig, KafkaConfig, MeshTlsConfig, readConfig } from '@pixmesh/service/config';
 import { readIdentity } from '@pixmesh/certificates/mesh-identity';
@@ -15,19 +17,26 @@ import { sql } from '@pixmesh/postgres/sql';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { z } from 'zod';
 
-import { PASSWORD_FIELDS, passwordSetting, schemasToMigrate } from './schemas-of-services.ts';
+import {
+  checkPasswords,
+  PASSWORD_FIELDS,
+  passwordSetting,
+  schemasOfInstallation,
+} from './schemas-of-services.ts';
 
-export const DeployConfig = z.object({
-  ...EnvironmentConfig,
-  ...KafkaConfig,
-  ...PASSWORD_FIELDS,
-  MESH_TLS_DIR: MeshTlsConfig.MESH_TLS_DIR.optional(),
-  ADMIN_DATABASE_URL: z.url({ error: 'expected a postgres:// URL' }),
-  KAFKA_REPLICATION_FACTOR: z.coerce.number().int().min(1).default(1),
-  KAFKA_MIN_INSYNC_REPLICAS: z.coerce.number().int().min(1).default(1),
-  /** `skip` where the rights at the broker are given by other means. */
-  KAFKA_ACLS: z.enum(['write', 'skip'], { error: 'expected write or skip' }).default('write'),
-});
+export const DeployConfig = z
+  .object({
+    ...EnvironmentConfig,
+    ...KafkaConfig,
+    ...PASSWORD_FIELDS,
+    MESH_TLS_DIR: MeshTlsConfig.MESH_TLS_DIR.optional(),
+    ADMIN_DATABASE_URL: z.url({ error: 'expected a postgres:// URL' }),
+    KAFKA_REPLICATION_FACTOR: z.coerce.number().int().min(1).default(1),
+    KAFKA_MIN_INSYNC_REPLICAS: z.coerce.number().int().min(1).default(1),
+    /** `skip` where the rights at the broker are given by other means. */
+    KAFKA_ACLS: z.enum(['write', 'skip'], { error: 'expected write or skip' }).default('write'),
+  })
+  .superRefine(checkPasswords);
 type DeployConfig = z.output<typeof DeployConfig>;
 
 /**
@@ -46,7 +55,7 @@ export async function prepareInstallation(
     migrateAll(config),
     prepareBroker(config, access),
   ]);
-  for (const { schema, mechanisms } of schemasToMigrate()) {
+  for (const { schema, mechanisms } of schemasOfInstallation(config)) {
     if (!mechanisms.includes('message-schemas')) continue;
     await storeSchemasIn({ adminUrl: config.ADMIN_DATABASE_URL, schema }, messageSchemas);
   }
@@ -96,8 +105,9 @@ export async function storeSchemasIn(
 
 async function migrateAll(config: DeployConfig): Promise<void> {
   const { ADMIN_DATABASE_URL: adminUrl } = config;
-  for (const { schema, mechanisms, migrationsDir } of schemasToMigrate()) {
+  for (const { schema, mechanisms, migrationsDir } of schemasOfInstallation(config)) {
     const password = config[passwordSetting(schema)];
+    assert(password !== undefined, `a role without a password: ${schema}`);
     await migrateSchema({ adminUrl, schema, mechanisms, migrationsDir, password });
   }
 }

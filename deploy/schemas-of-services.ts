@@ -14,6 +14,8 @@ type SchemaName =
 type ServiceSchema = {
   schema: SchemaName;
   mechanisms: readonly Mechanism[];
+  /** Not in production, where its service refuses to start. */
+  isForTrials?: true;
 };
 
 /** Of every service that takes part in the topics. */
@@ -28,7 +30,7 @@ const SERVICE_SCHEMAS: Readonly<Record<string, ServiceSchema>> = {
   payouts: { schema: 'payouts', mechanisms: OF_THE_ACQUIRER },
   ledger: { schema: 'ledger', mechanisms: ['outbox', ...MESSAGING] },
   'webhook-dispatcher': { schema: 'webhook_dispatcher', mechanisms: MESSAGING },
-  'acquirer-simulator': { schema: 'acquirer_simulator', mechanisms: [] },
+  'acquirer-simulator': { schema: 'acquirer_simulator', mechanisms: [], isForTrials: true },
 };
 
 /** The setting with the password of a schema's role. */
@@ -37,16 +39,39 @@ export function passwordSetting(schema: SchemaName): PasswordSetting {
 }
 type PasswordSetting = `DATABASE_PASSWORD_${Uppercase<SchemaName>}`;
 
-/** A field for the password of each role. */
+/** A field for the password of each role; `checkPasswords` says when those for trials have to be there. */
 export const PASSWORD_FIELDS = Object.fromEntries(
-  Object.values(SERVICE_SCHEMAS).map(({ schema }) => [
-    passwordSetting(schema),
-    z.string({ error: `expected the password of pixmesh_${schema}` }),
-  ]),
-) as Record<PasswordSetting, z.ZodString>;
+  Object.values(SERVICE_SCHEMAS).map(({ schema, isForTrials }): [string, Password] => {
+    const password = z.string({ error: passwordExpected(schema) });
+    return [passwordSetting(schema), isForTrials ? password.optional() : password];
+  }),
+) as Record<PasswordSetting, Password>;
+type Password = z.ZodType<string | undefined>;
+
+/** A role that is made has a password. */
+export function checkPasswords(
+  config: { NODE_ENV: string } & Record<PasswordSetting, string | undefined>,
+  context: z.RefinementCtx,
+): void {
+  for (const { schema } of schemasOfInstallation(config)) {
+    const setting = passwordSetting(schema);
+    if (config[setting] !== undefined) continue;
+    context.addIssue({ code: 'custom', path: [setting], message: passwordExpected(schema) });
+  }
+}
+
+function passwordExpected(schema: SchemaName): string {
+  return `expected the password of pixmesh_${schema}`;
+}
 
 export type SchemaToMigrate = ServiceSchema & { service: string; migrationsDir: string };
 
+/** What a deploy job makes: in production nothing for trials. */
+export function schemasOfInstallation({ NODE_ENV }: { NODE_ENV: string }): SchemaToMigrate[] {
+  return schemasToMigrate().filter(({ isForTrials }) => !isForTrials || NODE_ENV !== 'production');
+}
+
+/** All that there are, as tests and a laptop have them. */
 export function schemasToMigrate(): SchemaToMigrate[] {
   return Object.entries(SERVICE_SCHEMAS).map(([service, entry]) => ({
     ...entry,

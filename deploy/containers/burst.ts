@@ -20,6 +20,7 @@ const AT_ONCE = 8;
 const RECEIVER_DELAY_MS = 300;
 const ARRIVAL_LIMIT_MS = 180_000;
 const POLL_MS = 500;
+const TRIES_MAX = 20;
 const SENDER = 'webhook-dispatcher-sender';
 const CUSTOMER = { name: 'Maria Exemplo', email: 'maria@example.com', document: '52998224725' };
 
@@ -73,15 +74,24 @@ async function createCharges(): Promise<void> {
   await Promise.all(Array.from({ length: AT_ONCE }, work));
 }
 
+/** Again under its key where its outcome is unknown, as merchants do: a machine full of containers may answer late. */
 async function createCharge(merchant: DemoClient, { url }: Hook): Promise<string> {
-  const { id } = await merchant.createCharge({
+  const key = randomUUID();
+  const body = {
     amount: 1_000,
     method: 'pix',
     customer: CUSTOMER,
     webhook_url: url,
     webhook_secret: randomUUID(),
-  });
-  return id;
+  };
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return (await merchant.createCharge(body, key)).id;
+    } catch (error) {
+      if (tries === TRIES_MAX) throw error;
+      await delay(POLL_MS);
+    }
+  }
 }
 
 /** The first sender that is seen to send. */

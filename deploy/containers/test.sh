@@ -43,8 +43,9 @@ weigh_images() {
 show_start_times() {
   local id
   for id in $(docker compose ps --quiet "${targets[@]:0:6}"); do
-    docker logs "$id" 2>&1 | grep -m1 '"msg":"service ready"' | STARTED=$(docker inspect --format '{{.State.StartedAt}}' "$id") \
-      node -e "const line = JSON.parse(require('fs').readFileSync(0));
+    # The whole log is read: a reader that ends early would end `docker logs` by a signal.
+    docker logs "$id" 2>&1 | STARTED=$(docker inspect --format '{{.State.StartedAt}}' "$id") \
+      node -e "const line = JSON.parse(require('fs').readFileSync(0, 'utf8').split('\\n').find((one) => one.includes('service ready')));
         console.log(line.service + ': ready after ' + (Date.parse(line.time) - Date.parse(process.env.STARTED)) + ' ms');"
   done
 }

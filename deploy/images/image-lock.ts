@@ -1,5 +1,6 @@
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 const UNKNOWN = '-';
+const REFRESH = 'node scripts/bootstrap.mjs deploy/images/main.ts refresh';
 
 /** Image by tag, as the Dockerfile and the compose file name it → its digest, null where none is known. */
 export type ImageLock = ReadonlyMap<string, string | null>;
@@ -33,6 +34,16 @@ export function renderImageLock(text: string, digests: ImageLock): string {
  */
 export function pinned(lock: ImageLock, image: string): string {
   const digest = lock.get(image) ?? null;
-  if (digest === null) throw new Error(`images.lock has no digest of ${image}`);
+  if (digest === null) throw new Error(missing([image]));
   return `${image}@${digest}`;
+}
+
+/** @throws Error in one line that names each image without a digest, and the command that asks for them */
+export function requireDigests(lock: ImageLock): void {
+  const without = [...lock].filter(([, digest]) => digest === null).map(([image]) => image);
+  if (without.length > 0) throw new Error(missing(without));
+}
+
+function missing(images: readonly string[]): string {
+  return `deploy/images.lock has no digest of ${images.join(', ')}: fill it in by \`${REFRESH}\``;
 }

@@ -77,7 +77,17 @@ test('every generated file is current: `npm run observability` makes them', () =
   for (const [file, text] of renderAll()) {
     expect([file, readFileSync(path.join(FOLDER, file), 'utf8')]).toEqual([file, text]);
   }
-  const kept = readdirSync(path.join(FOLDER, 'grafana')).map((file) => `grafana/${file}`);
+  const folders = [
+    'grafana',
+    'compose',
+    '../helm/pixmesh/files',
+    '../helm/pixmesh/files/dashboards',
+  ];
+  const kept = folders.flatMap((folder) =>
+    readdirSync(path.join(FOLDER, folder), { withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ name }) => `${folder}/${name}`),
+  );
   expect(kept.filter((file) => !renderAll().has(file))).toEqual([]);
 });
 

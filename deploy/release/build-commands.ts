@@ -1,21 +1,19 @@
-const LOCKED = /^(?<image>[\w./-]+:[\w.-]+)@sha256:[0-9a-f]{64}$/;
+import { type ImageLock, pinned } from '../images/image-lock.ts';
+
+/** As the Dockerfile names it. */
 const BASE = 'node:24-slim';
 
 /**
- * The commands that build the images of a release, one a target, from base images by the digests of the lock file: one
- * `image:tag@sha256:…` a line.
+ * The commands that build the images of a release, one a target, from the base image by its digest.
  *
- * @throws Error where the lock file has no digest of the base image
+ * @throws Error where the lock has no digest of the base image
  */
 export function buildCommands(
-  lock: string,
+  lock: ImageLock,
   release: { version: string; revision: string; targets: readonly string[] },
 ): string[] {
   const { version, revision, targets } = release;
-  const lines = lock.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-  const base = lines.find((line) => LOCKED.exec(line)?.groups?.['image'] === BASE);
-  if (base === undefined) throw new Error(`deploy/images.lock has no digest of ${BASE}`);
-  const values = [`NODE_IMAGE=${base}`, `VERSION=${version}`, `REVISION=${revision}`];
+  const values = [`NODE_IMAGE=${pinned(lock, BASE)}`, `VERSION=${version}`, `REVISION=${revision}`];
   const flags = values.map((value) => `--build-arg ${value}`).join(' ');
   return targets.map(
     (target) =>

@@ -1,13 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
+import { type ImageLock, parseImageLock, requireDigests } from '../images/image-lock.ts';
 import { buildCommands } from './build-commands.ts';
 import { requireLater, withChartVersion, withPackageVersion, withRelease } from './next-version.ts';
 
 /**
  * `npm run release -- 1.2.3` makes a release of what is committed: the changelog, the version of packages, images and chart,
  * a commit, its tag, and a second commit by which `deploy/last-release` names it. `… images` prints the commands that
- * build the images of the last release. Nothing is pushed.
+ * build the images of the last release. Both are refused while `deploy/images.lock` lacks a digest. Nothing is pushed.
  */
 const MANIFESTS = [
   'package.json',
@@ -32,6 +33,7 @@ try {
 function release(version: string): void {
   requireLater(version, presentVersion());
   if (git('status', '--porcelain') !== '') throw new Error('what is not committed is no release');
+  readImageLock();
   const day = new Date().toISOString().slice(0, 10);
   rewrite('CHANGELOG.md', (text) => withRelease(text, version, day));
   for (const file of MANIFESTS) rewrite(file, (text) => withPackageVersion(text, version));
@@ -50,11 +52,18 @@ function release(version: string): void {
 }
 
 function printBuildCommands(): void {
+  const lock = readImageLock();
   const revision = readFileSync(LAST_RELEASE, 'utf8').trim();
   const targets = [...readdirSync('services'), 'jobs'];
-  const lock = readFileSync('deploy/images.lock', 'utf8');
   const commands = buildCommands(lock, { version: presentVersion(), revision, targets });
   process.stdout.write(`${commands.join('\n')}\n`);
+}
+
+/** What is released is built and run on images that are known by their bytes, all of them. */
+function readImageLock(): ImageLock {
+  const lock = parseImageLock(readFileSync('deploy/images.lock', 'utf8'));
+  requireDigests(lock);
+  return lock;
 }
 
 function presentVersion(): string {

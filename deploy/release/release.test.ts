@@ -5,11 +5,18 @@ import path from 'node:path';
 
 import { expect, onTestFinished, test } from 'vitest';
 
+import { parseImageLock, renderImageLock } from '../images/image-lock.ts';
 import { buildCommands } from './build-commands.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const FILES = ['package.json', 'package-lock.json', 'CHANGELOG.md', 'packages/kernel/package.json'];
+const LOCK = 'deploy/images.lock';
 const DIGEST = `sha256:${'a'.repeat(64)}`;
+
+/** The lock with a digest of each image: no registry is asked here. */
+const text = readFileSync(path.join(ROOT, LOCK), 'utf8');
+const images = [...parseImageLock(text).keys()];
+const whole = renderImageLock(text, new Map(images.map((image) => [image, DIGEST])));
 
 /** A repository with the files that a release changes, on a branch of its own. */
 function aRepository() {
@@ -19,6 +26,8 @@ function aRepository() {
     copy(`${file}/package.json`);
   for (const file of [...FILES, 'deploy/helm/pixmesh', 'deploy/release', 'deploy/last-release'])
     copy(file);
+  copy('deploy/images');
+  write(LOCK, whole);
   git('init', '--quiet');
   git('config', 'user.name', 'Ana');
   git('config', 'user.email', 'ana@example.com');
@@ -86,13 +95,27 @@ test('a release that changes nothing, goes back, or would take what is not commi
   expect(JSON.parse(read('package.json')).version).toBe('7.0.0');
 });
 
+test('a release and its images are refused in one line while an image has no digest, with the command that asks for it', () => {
+  const { read, write, commit, release } = aRepository();
+  write(LOCK, whole.replace(`redis:8 ${DIGEST}`, 'redis:8 -'));
+  commit();
+  const line =
+    'release: deploy/images.lock has no digest of redis:8: fill it in by `node scripts/bootstrap.mjs deploy/images/main.ts refresh`\n';
+  for (const wanted of ['7.0.0', 'images']) {
+    expect(() => release(wanted)).toThrow(expect.objectContaining({ stderr: line }));
+  }
+  expect(JSON.parse(read('package.json')).version).not.toBe('7.0.0');
+});
+
 test('images are built from the digest of their base, which the lock file has to name', () => {
   const release = { version: '7.0.0', revision: 'abc', targets: ['ledger', 'jobs'] };
-  const commands = buildCommands(`# pinned\nnode:24-slim@${DIGEST}\n`, release);
+  const commands = buildCommands(parseImageLock(`# pinned\nnode:24-slim ${DIGEST}\n`), release);
   expect(commands).toHaveLength(2);
   expect(commands[0]).toBe(
     `docker build -f deploy/Dockerfile --build-arg NODE_IMAGE=node:24-slim@${DIGEST} --build-arg VERSION=7.0.0 ` +
       '--build-arg REVISION=abc --target ledger -t pixmesh-ledger:7.0.0 .',
   );
-  expect(() => buildCommands('redis:8@sha256:1', release)).toThrow('no digest of node:24-slim');
+  expect(() => buildCommands(parseImageLock(`redis:8 ${DIGEST}`), release)).toThrow(
+    'no digest of node:24-slim',
+  );
 });

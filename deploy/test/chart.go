@@ -46,6 +46,22 @@ type serviceMonitor struct {
 	}
 }
 
+type rule struct {
+	Alert, Record, Expr, For string
+	Labels, Annotations      map[string]string
+}
+
+type prometheusRule struct {
+	meta.TypeMeta   `json:",inline"`
+	meta.ObjectMeta `json:"metadata"`
+	Spec            struct {
+		Groups []struct {
+			Name, Interval string
+			Rules          []rule
+		}
+	}
+}
+
 type chart struct {
 	deployments []*apps.Deployment
 	jobs        []*batch.Job
@@ -56,6 +72,8 @@ type chart struct {
 	autoscalers []*scaling.HorizontalPodAutoscaler
 	monitors    []*serviceMonitor
 	ingresses   []*net.Ingress
+	rules       []*prometheusRule
+	dashboards  []*core.ConfigMap
 }
 
 func render(helm, folder, values string) (*chart, error) {
@@ -103,6 +121,10 @@ func (c *chart) read(document []byte) error {
 		return into(document, &c.monitors)
 	case "Ingress":
 		return into(document, &c.ingresses)
+	case "PrometheusRule":
+		return into(document, &c.rules)
+	case "ConfigMap":
+		return into(document, &c.dashboards)
 	case "ServiceAccount":
 		return into(document, &[]*core.ServiceAccount{})
 	}

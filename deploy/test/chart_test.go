@@ -16,6 +16,7 @@ import (
 
 const (
 	chartFolder = "../helm/pixmesh"
+	boardFiles  = "../observability/grafana/*.json"
 	topicsGuide = "../../docs/guides/installations/strimzi.md"
 )
 
@@ -55,6 +56,10 @@ func run(name string, args ...string) error {
 }
 
 func TestValueSets(t *testing.T) {
+	boards, _ := filepath.Glob(boardFiles)
+	if len(boards) == 0 {
+		t.Fatal("no dashboards")
+	}
 	for _, set := range []string{"production", "small", "development"} {
 		t.Run(set, func(t *testing.T) {
 			rendered, err := render(helm, chartFolder, "values-"+set+".yaml")
@@ -63,6 +68,13 @@ func TestValueSets(t *testing.T) {
 			}
 			if len(rendered.deployments) != 7 || len(rendered.jobs) != 2 {
 				t.Errorf("%d deployments, %d jobs", len(rendered.deployments), len(rendered.jobs))
+			}
+			rules, dashboards := 0, 0
+			if set == "production" {
+				rules, dashboards = 1, len(boards)
+			}
+			if len(rendered.rules) != rules || len(rendered.dashboards) != dashboards {
+				t.Errorf("%d objects of rules, %d dashboards", len(rendered.rules), len(rendered.dashboards))
 			}
 			for _, finding := range rendered.findings(sources) {
 				t.Error(finding)
@@ -83,6 +95,10 @@ func TestPlantedMistakes(t *testing.T) {
 		{"scaler on a metric that does not exist", "values.yaml", "query: max(webhook_due_lanes)", "query: max(webhook_due_deliveries)", "which no service exports"},
 		{"no budget", "templates/workloads.yaml", "  maxUnavailable: 1\n  selector:\n    matchLabels: {{- include \"pixmesh.labels\" $of", "  maxUnavailable: 1\n  selector:\n    matchLabels: {{- include \"pixmesh.labels\" (dict \"root\" $ \"name\" \"x\")", "no disruption budget"},
 		{"mutable tag", "templates/_pod.tpl", ":{{ $image.tag }}", ":latest", "mutable image"},
+		{"alert without a runbook", "files/rules.yml", "runbook: docs/runbooks/service-down.md", "runbook: ''", "alert ServiceDown: no runbook"},
+		{"targets that no alert knows", "templates/workloads.yaml", "targetLabel: service,", "targetLabel: app,", "alert ServiceDown: no monitor has targets with the label service=gateway"},
+		{"dashboard that no sidecar finds", "templates/observability.yaml", "labels: {{- toYaml $.Values.dashboards.labels", "annotations: {{- toYaml $.Values.dashboards.labels", "dashboard-mesh: no sidecar finds it"},
+		{"dashboard that is cut off", "files/dashboards/money.json", "\"panels\": [", "\"panels\": [[", "no dashboard: pixmesh-money.json"},
 		{"setting that does not exist", "values.yaml", "ROLES: intake", "ROLE: intake", "ROLE is no setting of webhook-dispatcher"},
 	}
 	for _, mistake := range mistakes {
@@ -152,6 +168,56 @@ func TestTopics(t *testing.T) {
 			t.Errorf("missing topics: %v", missing)
 		}
 	})
+}
+
+type kafkaUser struct {
+	Kind     string
+	Metadata struct{ Name string }
+	Spec     struct {
+		Authorization struct {
+			Acls []struct {
+				Resource   struct{ Type, Name string }
+				Operations []string
+			}
+		}
+	}
+}
+
+// Where an operator gives the rights, each service has those of the sources and no other.
+func TestRights(t *testing.T) {
+	text, err := os.ReadFile(topicsGuide)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if given := rightsOf(string(text)); !slices.Equal(given, slices.Sorted(slices.Values(sources.Rights))) {
+		t.Errorf("the guide gives %q, the sources %q", given, sources.Rights)
+	}
+	t.Run("right that is missing", func(t *testing.T) {
+		planted := strings.Replace(string(text), "operations: [Read]", "operations: [Describe]", 1)
+		if slices.Equal(rightsOf(planted), slices.Sorted(slices.Values(sources.Rights))) {
+			t.Error("not found")
+		}
+	})
+}
+
+// rightsOf are a line each, sorted. To write and to read include to describe.
+func rightsOf(guide string) []string {
+	var given []string
+	for _, block := range yamlBlock.FindAllStringSubmatch(guide, -1) {
+		for _, document := range strings.Split("\n"+block[1], "\n---") {
+			var user kafkaUser
+			if yaml.Unmarshal([]byte(document), &user) != nil || user.Kind != "KafkaUser" {
+				continue
+			}
+			for _, acl := range user.Spec.Authorization.Acls {
+				for _, operation := range acl.Operations {
+					given = append(given, strings.Join([]string{user.Metadata.Name, strings.ToLower(operation), acl.Resource.Type, acl.Resource.Name}, " "))
+				}
+			}
+		}
+	}
+	slices.Sort(given)
+	return given
 }
 
 func missingTopics(guide string) []string {

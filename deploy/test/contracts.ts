@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
+import { brokerAcls } from '@pixmesh/contracts/internal/broker-rights';
 import { ServiceName } from '@pixmesh/contracts/internal/identities';
 import { PARTITIONS_PER_TOPIC, TOPICS } from '@pixmesh/contracts/topics';
 import { loadSettings } from '@pixmesh/service/load-settings';
@@ -9,7 +10,7 @@ import { DeployConfig } from '../prepare-installation.ts';
 import { CallbackConfig } from '../register-callback.ts';
 import { schemasToMigrate } from '../schemas-of-services.ts';
 
-/** What the chart has to agree with, out of the sources, as JSON for the Go test: settings, topics, metrics. */
+/** What the chart has to agree with, and the guides beside it, out of the sources, as JSON for the Go test. */
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const METRIC = /(?:counter|level|observedGauge|durationHistogram)\(\s*'([a-z_]+)'/g;
 
@@ -25,7 +26,17 @@ for (const service of ServiceName.options) {
 }
 
 const topics = Object.values(TOPICS);
-const contracts = { settings, topics, partitions: PARTITIONS_PER_TOPIC, metrics: metricNames() };
+const rights = brokerAcls({ prefix: '', tools: false }).map(
+  ({ principal, operation, resource, name }) =>
+    [principal.replace('User:', ''), operation, resource, name].join(' '),
+);
+const contracts = {
+  settings,
+  topics,
+  rights,
+  partitions: PARTITIONS_PER_TOPIC,
+  metrics: metricNames(),
+};
 process.stdout.write(JSON.stringify(contracts));
 
 function metricNames(): string[] {

@@ -18,6 +18,7 @@ import (
 type contracts struct {
 	Settings   map[string][]string
 	Topics     []string
+	Rights     []string
 	Metrics    []string
 	Partitions int
 }
@@ -58,6 +59,8 @@ func (c *chart) findings(of contracts) []string {
 	}
 	c.checkServices(add)
 	c.checkScalers(of, add)
+	c.checkRules(add)
+	c.checkDashboards(add)
 	return found
 }
 

@@ -8,6 +8,7 @@ const FOLDER = path.resolve(import.meta.dirname, '../observability/prometheus');
 const CHECKS = [
   ['check', 'rules', 'rules.yml', 'recording.yml'],
   ['check', 'config', '--syntax-only', 'prometheus.yml'],
+  ['check', 'config', '--syntax-only', '../compose/prometheus.yml'],
   ['test', 'rules', 'rules_test.yml'],
   ['test', 'rules', 'burns_test.yml'],
   ['test', 'rules', 'low_burns_test.yml'],

@@ -61,10 +61,10 @@ export const CAUSE_ALERTS: readonly Alert[] = [
   },
   {
     name: 'ConsumerLagging',
-    meaning: 'a consumer group has left a message unread for more than 30 s',
+    meaning: 'a consumer group has left a message unread for more than 20 s',
     severity: 'page',
     for: '1m',
-    expr: 'max by (group, topic) (kafka_group_lag_seconds) > 30',
+    expr: 'max by (group, topic) (kafka_group_lag_seconds) > 20',
     dashboard: 'kafka',
   },
   {

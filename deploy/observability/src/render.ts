@@ -5,11 +5,17 @@ import { type Dashboard, DASHBOARDS, type Panel } from './dashboards.ts';
 import { RECORDING_RULES } from './recording-rules.ts';
 import { BURN_CASES, CAUSE_CASES, LOW_BURN_CASES } from './rule-cases.ts';
 import { renderRuleTests } from './render-rule-tests.ts';
+import {
+  ALERTMANAGER,
+  collector,
+  GRAFANA_DASHBOARDS,
+  GRAFANA_DATASOURCE,
+  PROMETHEUS,
+  PROMETHEUS_OF_COMPOSE,
+  OF_AN_INSTALLATION,
+  OF_A_LAPTOP,
+} from './configurations.ts';
 
-/** Where the targets of a laptop stand; an installation names its own, or has a ServiceMonitor for each workload. */
-const TARGETS_FILE = 'targets.json';
-/** Scrapes cost little, and alerts with 30 s to wait need two of them. */
-const INTERVAL = '15s';
 const COLUMNS = 2;
 const WIDTH = 24 / COLUMNS;
 const HEIGHT = 8;
@@ -17,24 +23,34 @@ const HEIGHT = 8;
 const NOTE =
   '# Made from deploy/observability/src by `npm run observability`; a test holds it current.\n';
 
+/** A chart reads no file outside of its folder. */
+const CHART_FILES = '../helm/pixmesh/files';
+
+const ALERT_GROUP = { name: 'pixmesh', rules: ALERTS.map(toRule) };
+const RECORDING_GROUP = { name: 'service levels', interval: '30s', rules: RECORDING_RULES };
+
 /** Every file that is made from the sources, by its path below `deploy/observability`. */
 export function renderAll(): ReadonlyMap<string, string> {
   return new Map([
-    ['prometheus/rules.yml', yaml({ groups: [{ name: 'pixmesh', rules: ALERTS.map(toRule) }] })],
-    [
-      'prometheus/recording.yml',
-      yaml({ groups: [{ name: 'service levels', interval: '30s', rules: RECORDING_RULES }] }),
-    ],
+    ['prometheus/rules.yml', yaml({ groups: [ALERT_GROUP] })],
+    ['prometheus/recording.yml', yaml({ groups: [RECORDING_GROUP] })],
+    [`${CHART_FILES}/rules.yml`, yaml({ groups: [RECORDING_GROUP, ALERT_GROUP] })],
     ['prometheus/prometheus.yml', yaml(PROMETHEUS)],
     ['prometheus/alertmanager.yml', yaml(ALERTMANAGER)],
     ['prometheus/rules_test.yml', yaml(renderRuleTests(CAUSE_CASES, '15s'))],
     ['prometheus/burns_test.yml', yaml(renderRuleTests(BURN_CASES, '1m'))],
     ['prometheus/low_burns_test.yml', yaml(renderRuleTests(LOW_BURN_CASES, '10m'))],
-    ['otel-collector.yml', yaml(COLLECTOR)],
-    ...DASHBOARDS.map((one): [string, string] => [
-      `grafana/${one.id}.json`,
-      `${JSON.stringify(toGrafana(one), null, 2)}\n`,
-    ]),
+    ['otel-collector.yml', yaml(collector(OF_AN_INSTALLATION))],
+    ['compose/prometheus.yml', yaml(PROMETHEUS_OF_COMPOSE)],
+    ['compose/otel-collector.yml', yaml(collector(OF_A_LAPTOP))],
+    ['compose/grafana-datasource.yml', yaml(GRAFANA_DATASOURCE)],
+    ['compose/grafana-dashboards.yml', yaml(GRAFANA_DASHBOARDS)],
+    ...['grafana', `${CHART_FILES}/dashboards`].flatMap((folder) =>
+      DASHBOARDS.map((one): [string, string] => [
+        `${folder}/${one.id}.json`,
+        `${JSON.stringify(toGrafana(one), null, 2)}\n`,
+      ]),
+    ),
   ]);
 }
 
@@ -52,78 +68,6 @@ function toRule(alert: Alert): object {
     annotations: { summary: meaning, runbook: runbookOf(alert), dashboard },
   };
 }
-
-const PROMETHEUS = {
-  global: { scrape_interval: INTERVAL, evaluation_interval: INTERVAL },
-  rule_files: ['recording.yml', 'rules.yml'],
-  alerting: { alertmanagers: [{ static_configs: [{ targets: ['127.0.0.1:9093'] }] }] },
-  scrape_configs: [
-    {
-      job_name: 'pixmesh',
-      file_sd_configs: [{ files: [TARGETS_FILE], refresh_interval: INTERVAL }],
-    },
-  ],
-};
-
-/** Receivers are the installation's own: each posts to an address that answers for it. */
-const ALERTMANAGER = {
-  route: {
-    receiver: 'tickets',
-    group_by: ['alertname', 'service'],
-    group_wait: '10s',
-    group_interval: '1m',
-    repeat_interval: '4h',
-    routes: [
-      {
-        matchers: ['alertname = "DeadMansSwitch"'],
-        receiver: 'heartbeat',
-        group_wait: '0s',
-        repeat_interval: '5m',
-      },
-      { matchers: ['severity = "page"'], receiver: 'pages' },
-    ],
-  },
-  receivers: [{ name: 'pages' }, { name: 'tickets' }, { name: 'heartbeat' }],
-  inhibit_rules: [
-    // Of a store that is away everything else follows.
-    {
-      source_matchers: ['alertname = "PostgresDown"'],
-      target_matchers: ['alertname =~ "OutboxStuck|ConsumerLagging|DeliveriesOverdue"'],
-    },
-    {
-      source_matchers: ['alertname = "KafkaDown"'],
-      target_matchers: ['alertname =~ "OutboxStuck|ConsumerLagging"'],
-    },
-  ],
-};
-
-/** A collector that keeps every trace with an error or a long wait, and a share of the rest. */
-const COLLECTOR = {
-  receivers: { otlp: { protocols: { http: { endpoint: '0.0.0.0:4318' } } } },
-  processors: {
-    memory_limiter: { check_interval: '1s', limit_mib: 512 },
-    tail_sampling: {
-      decision_wait: '30s',
-      num_traces: 50_000,
-      policies: [
-        { name: 'errors', type: 'status_code', status_code: { status_codes: ['ERROR'] } },
-        { name: 'slow', type: 'latency', latency: { threshold_ms: 2_000 } },
-        { name: 'share', type: 'probabilistic', probabilistic: { sampling_percentage: 5 } },
-      ],
-    },
-    batch: {},
-  },
-  exporters: { otlphttp: { endpoint: 'http://traces.example.com:4318' } },
-  service: {
-    pipelines: {
-      traces: {
-        receivers: ['otlp'],
-        processors: ['memory_limiter', 'tail_sampling', 'batch'],
-        exporters: ['otlphttp'],
-      },
-    },
-  },
-};
 
 function toGrafana({ id, title, panels }: Dashboard): object {
   return {

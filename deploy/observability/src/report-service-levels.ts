@@ -18,7 +18,14 @@ if (values.prometheus === undefined || !/^\d+[smhdw]$/.test(values.window)) {
   process.stderr.write('usage: npm run service-levels -- --prometheus URL [--window 30d]\n');
   process.exitCode = 2;
 } else {
-  await report(values.prometheus, values.window);
+  await report(values.prometheus, values.window).catch(fail);
+}
+
+/** In one line: a Prometheus that is away is the usual cause. */
+function fail(error: Error): void {
+  const cause = error.cause instanceof Error ? `: ${error.cause.message}` : '';
+  process.stderr.write(`service-levels: ${values.prometheus}: ${error.message}${cause}\n`);
+  process.exitCode = 2;
 }
 
 async function report(prometheus: string, window: string): Promise<void> {
