@@ -3,7 +3,13 @@ import path from 'node:path';
 
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import chromium from '@sparticuz/chromium';
-import { type Browser, chromium as playwright, type Locator, type Page } from 'playwright-core';
+import {
+  type Browser,
+  chromium as playwright,
+  type Locator,
+  type Page,
+  type Route,
+} from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import {
@@ -155,6 +161,28 @@ test(
     await row(txid).getByText('CONCLUIDA').waitFor();
     const [pix] = (await readState())['pix'] as object[];
     expect(pix).toMatchObject({ txid, tariff: 1 });
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  'what is written while the refresh of a call is under way is kept',
+  async () => {
+    await page.goto(simulator.url);
+    const account = page.locator('#account');
+    const adjust = account.locator('form', { hasText: 'Adjust balance' });
+    const amount = account.locator('form', { hasText: 'Foreign order' }).getByLabel('amount');
+    const writeBeforeTheAnswer = async (route: Route): Promise<void> => {
+      await amount.fill('7');
+      await route.continue();
+    };
+    await page.route(`${simulator.url}/`, writeBeforeTheAnswer, { times: 1 });
+    await adjust.getByRole('textbox').fill('1');
+    const refreshed = page.waitForResponse(`${simulator.url}/`);
+    await adjust.getByRole('button').click();
+    await (await refreshed).finished();
+    await page.evaluate('new Promise((resolve) => requestAnimationFrame(resolve))');
+    expect(await amount.inputValue()).toBe('7');
   },
   TIMEOUT_MS,
 );

@@ -17,7 +17,7 @@ async function keepFresh() {
   for (;;) {
     await new Promise((resolve) => setTimeout(resolve, REFRESH_EVERY_MS));
     if (isInUse() || document.hidden) continue;
-    await refresh(isInUse).catch(() => undefined);
+    await refresh().catch(() => undefined);
   }
 }
 
@@ -26,6 +26,8 @@ async function call(form) {
   const path = pathOf(form);
   const submit = form.querySelector('button');
   submit.disabled = true;
+  // What this form was given is sent; only what is written from now on must outlast the refresh.
+  if (form.contains(document.activeElement)) document.activeElement.blur();
   try {
     const answer = await fetch(path, { method, ...bodyOf(method, form) });
     const text = await answer.text();
@@ -79,12 +81,15 @@ function isInUse() {
   return isWriting || document.querySelector('main:active') !== null;
 }
 
-/** Shows what has changed; where that fails, what is shown stays, under a line that says how old it is. */
-async function refresh(isUnwanted = () => false) {
+/**
+ * Shows what has changed, unless the user has begun to write or press meanwhile. Where that fails, what is shown stays,
+ * under a line that says how old it is.
+ */
+async function refresh() {
   try {
     const main = await fetchMain();
     showStale(null);
-    if (!isUnwanted()) document.querySelector('main').replaceWith(main);
+    if (!isInUse()) document.querySelector('main').replaceWith(main);
   } catch (error) {
     showStale(error.message);
     throw error;
