@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 
 import { TOPICS } from '@pixmesh/contracts/topics';
-import { accessOfFolder } from '@pixmesh/kafka/broker-access';
+import { accessOfFiles } from '@pixmesh/kafka/broker-access';
 import { tailTopic } from '@pixmesh/kafka/tail';
-import { identityFolder } from '@pixmesh/local-stack/infra/identities';
 import { Pool } from 'undici';
 
 import type { Webhooks } from '../webhook-arrivals.ts';
@@ -119,7 +118,7 @@ function watchCompletions(stack: Stack): Pick<Mesh, 'completion'> & AsyncDisposa
   const completed = new Map<string, number>();
   const expected = new Map<string, (atMs: number) => void>();
   const following = tailTopic({
-    ...accessOfFolder(stack.kafka_brokers, identityFolder(stack.home, 'tools')),
+    ...accessOfFiles(stack.kafka_brokers, stack.kafka_tls),
     registryUrl: stack.registry_url,
     topic: TOPICS.payoutsEvents,
     fromBeginning: true,

@@ -1,10 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { accessOfFolder } from '@pixmesh/kafka/broker-access';
+import { accessOfFiles } from '@pixmesh/kafka/broker-access';
 import { createToolKafka } from '@pixmesh/kafka/kafka-client';
 import { readEnds } from '@pixmesh/kafka/topic-ends';
 import { TOPICS } from '@pixmesh/contracts/topics';
-import { identityFolder } from '@pixmesh/local-stack/infra/identities';
 
 import { queryOnce } from '../durable-server.ts';
 import type { Stack } from '../with-stack.ts';
@@ -55,7 +54,7 @@ export async function readCommits(stack: Stack): Promise<number> {
 }
 
 async function countMessages(stack: Stack): Promise<number> {
-  const access = accessOfFolder(stack.kafka_brokers, identityFolder(stack.home, 'tools'));
+  const access = accessOfFiles(stack.kafka_brokers, stack.kafka_tls);
   const admin = createToolKafka(access, 'bench-lives').admin();
   await admin.connect();
   try {
