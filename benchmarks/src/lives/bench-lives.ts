@@ -6,17 +6,16 @@ import { cpuTimeMs, sharesOf } from '../cpu-time.ts';
 import { describeMachine } from '../durable-server.ts';
 import { makeSteadyCalls } from '../fairness/steady-calls.ts';
 import { createLatencies, describeLatencies, type LatencyFigure } from '../latencies.ts';
-import { createMerchant } from '../payouts/merchant.ts';
 import { medianOf, runInTurns, sumOf } from '../rounds.ts';
-import { startWebhookReceiver } from '../webhook-arrivals.ts';
-import { type Stack, withStack } from '../with-stack.ts';
+import type { Stack } from '../with-stack.ts';
+import { compareLives } from './compare-lives.ts';
 import { type Idle, measureIdle } from './idle-cost.ts';
 import type { LifeDeps, LifeKind } from './life-kinds.ts';
 import { type LivesOptions, readLivesOptions } from './lives-options.ts';
-import { openMesh } from './mesh-calls.ts';
 import { type Counters, costPerLife, readCounters } from './mesh-counters.ts';
-import { printStatements, withStatements } from './statement-times.ts';
+import { printStatements } from './statement-times.ts';
 import { printStored, readStoredBytes } from './stored-bytes.ts';
+import { withMesh } from './with-mesh.ts';
 
 const WARM_UP_SECONDS = 8;
 const WARM_UP_CLIENTS = 16;
@@ -35,6 +34,10 @@ type Side = 'before' | 'now';
  */
 export async function benchLives(): Promise<void> {
   const options = readLivesOptions(process.argv.slice(3));
+  if (options.before !== null && options.slices > 0) {
+    await compareLives(options.before, options);
+    return;
+  }
   const sides: Side[] = options.before === null ? ['now'] : ['before', 'now'];
   const rounds = await runInTurns(sides, options.rounds, async (side, round) => {
     console.log(`\n== ${side} ${round}: ${describeMachine()}`);
@@ -44,19 +47,9 @@ export async function benchLives(): Promise<void> {
 }
 
 async function playRound(checkout: string | null, options: LivesOptions): Promise<Round> {
-  await using receiver = await startWebhookReceiver();
-  const home = checkout === null ? '.pixmesh-bench-lives' : '.pixmesh-bench-lives-before';
   const lives = new Map<string, Measured>();
   let idle: Idle | null = null;
-  const place = { home, checkout: checkout ?? '.', env: receiver.env };
-  if (options.statements) await withStatements(place);
-  await withStack(place, async (stack) => {
-    await using mesh = openMesh(stack, receiver.webhooks);
-    const deps = {
-      mesh,
-      shop: await createMerchant(stack, false),
-      payer: await createMerchant(stack, true),
-    };
+  await withMesh(checkout, options, async (stack, deps) => {
     idle = await measureIdle(stack);
     for (const kind of options.kinds) {
       await keepBusy({ workers: WARM_UP_CLIENTS, seconds: WARM_UP_SECONDS }, async () => {

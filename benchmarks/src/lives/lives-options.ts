@@ -14,13 +14,15 @@ export type LivesOptions = {
   perSecond: number | null;
   /** Another checkout of this repository, installed: measured in turns with this one. */
   before: string | null;
+  /** Both meshes at the same time, in so many turns of some seconds each; 0: one after the other, a round each. */
+  slices: number;
   /** Prints the statements that took the most of the database's time; slows it by a little. */
   statements: boolean;
   /** Prints the bytes that a life leaves in tables and indexes. */
   bytes: boolean;
 };
 
-/** `npm run bench -- lives [--only paid,automatic] [--clients 1,16,64] [--seconds 20] [--rate 20] [--before DIR] [--bytes]`. */
+/** `npm run bench -- lives [--only paid,automatic] [--clients 1,16,64] [--seconds 20] [--rate 20] [--before DIR [--slices 15]] [--bytes]`. */
 export function readLivesOptions(args: readonly string[]): LivesOptions {
   const { values } = parseArgs({
     args: [...args],
@@ -31,6 +33,7 @@ export function readLivesOptions(args: readonly string[]): LivesOptions {
       rounds: { type: 'string', default: '3' },
       rate: { type: 'string', default: '20' },
       before: { type: 'string' },
+      slices: { type: 'string', default: '0' },
       statements: { type: 'boolean', default: false },
       bytes: { type: 'boolean', default: false },
     },
@@ -42,6 +45,7 @@ export function readLivesOptions(args: readonly string[]): LivesOptions {
     rounds: Number(values.rounds),
     perSecond: values.rate === '0' ? null : Number(values.rate),
     before: values.before ?? null,
+    slices: Number(values.slices),
     statements: values.statements,
     bytes: values.bytes,
   };
