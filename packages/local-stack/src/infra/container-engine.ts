@@ -1,5 +1,8 @@
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import type * as Testcontainers from 'testcontainers';
 import type { ContainerRuntimeClient } from 'testcontainers';
+import { z } from 'zod';
 import { StartupFailure } from '../startup-failure.ts';
 
 /** Found again after a kill by this label; its value stands for the home. */
@@ -61,6 +64,49 @@ export async function hasImage(engine: ContainerEngine, image: string): Promise<
     return true;
   } catch (error) {
     if (statusOf(error) === 404) return false;
+    throw error;
+  }
+}
+
+/** Has the engine start a container again whenever it fails. */
+export async function keepRunning(engine: ContainerEngine, id: string): Promise<void> {
+  await engine.getContainer(id).update({ RestartPolicy: { Name: 'on-failure' } });
+}
+
+const ContainerEvent = z.object({
+  Action: z.enum(['start', 'die']),
+  Actor: z.object({ ID: z.string(), Attributes: z.object({ name: z.string() }) }),
+});
+
+/**
+ * Follows the containers of a home: `onPid` is called with a container's name and the pid of its first process, where the
+ * engine runs on this machine, or null when it has ended.
+ */
+export async function followPids(
+  engine: ContainerEngine,
+  home: string,
+  onPid: (name: string, pid: number | null) => void,
+): Promise<Disposable> {
+  const filters = { label: [`${HOME_LABEL}=${home}`], event: ['start', 'die'] };
+  const events = (await engine.getEvents({ filters })) as Readable;
+  const follow = async (): Promise<void> => {
+    for await (const line of createInterface({ input: events })) {
+      const { Action: action, Actor: actor } = ContainerEvent.parse(JSON.parse(line));
+      const pid = action === 'start' ? await pidOf(engine, actor.ID) : null;
+      onPid(actor.Attributes.name, pid);
+    }
+  };
+  // The stream ends with the engine, and then there is nothing to follow.
+  follow().catch(() => undefined);
+  return { [Symbol.dispose]: () => void events.destroy() };
+}
+
+async function pidOf(engine: ContainerEngine, id: string): Promise<number | null> {
+  try {
+    const { State: state } = await engine.getContainer(id).inspect();
+    return state.Pid === 0 ? null : state.Pid;
+  } catch (error) {
+    if (statusOf(error) === 404) return null;
     throw error;
   }
 }

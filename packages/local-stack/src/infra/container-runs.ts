@@ -7,8 +7,10 @@ import { createLogFile, type LogFile } from '../supervisor/log-file.ts';
 import {
   type ContainerEngine,
   createLoopbackNetwork,
+  followPids,
   hasImage,
   importTestcontainers,
+  keepRunning,
   labelsOf,
   pullImage,
   reasonOf,
@@ -56,8 +58,14 @@ interface Run {
   creations: Promise<StartedTestContainer>[];
 }
 
-/** The containers of one home: whatever an earlier run of it left is removed before the first starts. */
-export async function openContainerRuns(home: string, log: Progress): Promise<ContainerRuns> {
+/**
+ * The containers of one home: whatever an earlier run of it left is removed before the first starts. `onPid` is called by
+ * `ContainerSpec.name` after each start and end of one.
+ */
+export async function openContainerRuns(
+  { home, log }: { home: string; log: Progress },
+  onPid: (name: string, pid: number | null) => void,
+): Promise<ContainerRuns> {
   const library = await importTestcontainers();
   const engine = (await library.getContainerRuntimeClient()).container.dockerode;
   const digest = homeDigest(home);
@@ -65,6 +73,9 @@ export async function openContainerRuns(home: string, log: Progress): Promise<Co
   const labels = labelsOf(digest);
   await removeAllOf(engine, digest);
   await createLoopbackNetwork(engine, { name: network, labels });
+  const following = await followPids(engine, digest, (name, pid) => {
+    onPid(name.slice(`${network}-`.length), pid);
+  });
   const closing = new AbortController();
   const run: Run = { home, log, engine, library, network, labels, closing, creations: [] };
   return {
@@ -72,6 +83,7 @@ export async function openContainerRuns(home: string, log: Progress): Promise<Co
     async close() {
       closing.abort(new StartupFailure('the stack is being stopped'));
       await Promise.allSettled(run.creations);
+      following[Symbol.dispose]();
       await removeAllOf(engine, digest);
     },
   };
@@ -86,6 +98,7 @@ async function startContainer(run: Run, spec: ContainerSpec): Promise<string> {
   const logFile = createLogFile(run.home, spec.name);
   const container = await create(run, spec, logFile);
   await untilReady(run, spec, { id: container.getId(), logFile });
+  await keepRunning(engine, container.getId());
   return nameOf(run, spec);
 }
 

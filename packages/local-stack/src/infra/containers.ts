@@ -37,11 +37,11 @@ const KAFKA_HEAP = '-Xmx512m -Xms256m';
 const MACHINE = 'host.docker.internal';
 
 /**
- * The same four parts as containers, on the same loopback ports. They keep no data after a stop, and
- * are not restarted when they die: that belongs to the engine.
+ * The same four parts as containers, on the same loopback ports. They keep no data after a stop; the engine starts them
+ * again when they fail.
  */
 export function bootContainers({ home, log, portOf, supervisor }: BootInput): InfraProvider {
-  const opened = openContainerRuns(home, log);
+  const opened = openContainerRuns({ home, log }, (name, pid) => supervisor.show(name, pid));
   opened.catch(() => undefined);
   supervisor.onStop(async () => (await opened).close());
   const start = async (spec: ContainerSpec) => (await opened).start(spec);

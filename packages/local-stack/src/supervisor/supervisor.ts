@@ -43,6 +43,9 @@ export class Supervisor {
   readonly #children = new Map<string, SupervisedChild>();
   readonly #jobs = new AbortController();
   readonly #closers: (() => Promise<void>)[] = [];
+  /** Processes that another one keeps, by name. */
+  readonly #kept = new Map<string, number>();
+  readonly #listeners: (() => void)[] = [];
   #stopping: Promise<void> | undefined;
   #fast = false;
 
@@ -95,11 +98,22 @@ export class Supervisor {
   /** Living processes by name. */
   pids(): Record<string, number> {
     const living = [...this.#children].filter(([, child]) => child.pid !== undefined);
-    return Object.fromEntries(living.map(([name, child]) => [name, child.pid!]));
+    return Object.fromEntries([
+      ...this.#kept,
+      ...living.map(([name, child]) => [name, child.pid!] as const),
+    ]);
+  }
+
+  /** Shows a process that another one starts and ends, such as a container engine; null: it has ended. */
+  show(name: string, pid: number | null): void {
+    if (pid === null) this.#kept.delete(name);
+    else this.#kept.set(name, pid);
+    for (const listener of this.#listeners) listener();
   }
 
   /** Called after every start and death of a process. */
   onChange(listener: () => void): void {
+    this.#listeners.push(listener);
     this.#deps.register.onChange(listener);
   }
 
