@@ -3,6 +3,9 @@
 # database and whatever /docker-entrypoint-initdb.d asks for, on the socket only; then the server.
 set -euo pipefail
 
+# Another program than the server is run as it is, by root.
+[ "$1" = postgres ] || exec "$@"
+
 if [ "$(id -u)" = 0 ]; then
   mkdir -p "$PGDATA" /var/run/postgresql
   chown -R postgres:postgres /var/lib/postgresql /var/run/postgresql
