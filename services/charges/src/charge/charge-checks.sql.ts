@@ -123,12 +123,12 @@ export async function requestChecks(db: Queryable, ids: readonly ChargeId[]): Pr
       sql`
         update charges
         set check_at = '-infinity'
-        where id in (
+        where id = any(array(
           select id from charges
           where id = any(${ids}::uuid[]) and check_at is distinct from '-infinity'
           order by id
           for update
-        )
+        ))
         returning id`,
     ),
   );

@@ -151,6 +151,7 @@ function toMove(change: Transition): Move {
 /**
  * Moves charges, each with its events and their place in the queue, in one statement. Answers for each whether it was
  * moved: nothing of a change is written where the charge has moved since it was read, or another call has been counted.
+ * The array of ids keeps the plan to look-ups by key: a join alone, planned while the table was small, reads all of it.
  */
 async function moveCharges(db: Queryable, moves: readonly Move[]): Promise<boolean[]> {
   const rows = await db.query<{ place: number }>(
@@ -188,7 +189,8 @@ async function moveCharges(db: Queryable, moves: readonly Move[]): Promise<boole
               lease_token = case when ends_check then null else lease_token end,
               lease_until = case when ends_check then null else lease_until end
           from change
-          where charges.id = change.id and charges.version = change.version
+          where charges.id = any(${moves.map(({ from }) => from.id)}::uuid[])
+            and charges.id = change.id and charges.version = change.version
             and charges.unanswered_puts = coalesce(change.unanswered_puts, charges.unanswered_puts)
           returning change.place, charges.id, charges.version, change.from_status, change.status as to_status, cause, detail
         ),

@@ -16,7 +16,10 @@ export type Unrecorded = {
   unexplained: string[];
 };
 
-/** What of a page of the list is not recorded here. Primary key reads, in one statement. */
+/**
+ * What of a page of the list is not recorded here. Primary key reads, in one statement: `offset 0` and scalar selects keep
+ * the planner from joins that read whole tables.
+ */
 export async function findUnrecorded(
   db: Queryable,
   page: readonly ListedPix[],
@@ -38,10 +41,12 @@ export async function findUnrecorded(
         fresh as (
           select listed.end_to_end_id, charges.id as charge_id, charges.status is distinct from 'failed' as is_explained
           from listed
-          left join charges on charges.id = listed.charge_id
-          where not exists (
-            select from received_pix where received_pix.end_to_end_id = listed.end_to_end_id
-          )
+          left join lateral (
+            select id, status from charges where id = listed.charge_id offset 0
+          ) as charges on true
+          where (
+            select recorded.end_to_end_id from received_pix as recorded where recorded.end_to_end_id = listed.end_to_end_id
+          ) is null
         ),
         returned as (
           select received_pix.end_to_end_id, received_pix.charge_id, true as is_explained
