@@ -31,7 +31,10 @@ export function readCharge(body: unknown, txid: string): AcquirerCharge | null {
 
 /** An answer has two places for it. Where both are filled, the location of the answered code counts. */
 function chooseLocation({ location, loc, pixCopiaECola }: ChargeAnswer): string | null {
-  const answered = [location, loc?.location].map((one) => one?.trim() ?? '').filter(Boolean);
+  const places = [location, loc?.location].map((one) => one?.trim() ?? '').filter(Boolean);
+  const answered = [...new Set(places)];
+  // Nearly always one and the same: the code is not worth reading then.
+  if (answered.length < 2) return answered[0] ?? null;
   const ofCode = answered.find((one) => !isForeignCode(pixCopiaECola ?? '', one));
   return ofCode ?? answered[0] ?? null;
 }
