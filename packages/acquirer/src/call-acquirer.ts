@@ -93,9 +93,9 @@ export function createCallAcquirer(deps: {
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(timeoutError()), deps.timeoutMs);
     const caller = call.options?.signal;
-    const signals = [deadline.signal, ...(caller ? [caller] : [])];
+    const signal = caller ? AbortSignal.any([deadline.signal, caller]) : deadline.signal;
     try {
-      const result = await callWithin(deps, AbortSignal.any(signals), call);
+      const result = await callWithin(deps, signal, call);
       const hasLeft = caller?.aborted === true && !deadline.signal.aborted;
       if (!hasLeft || result.kind !== 'unknown') return result;
       // What a wait has left of the caller's time may be too short for any provider.

@@ -18,6 +18,24 @@ export function deadlineFrom(header: string | string[] | undefined, maxMs: numbe
   return deadlineIn(Number.isNaN(asked) ? maxMs : Math.min(Math.max(0, asked), maxMs));
 }
 
+/**
+ * Runs `work` under a signal that aborts at the deadline. Its timer ends with the work; that of `AbortSignal.timeout` goes on, and
+ * makes an error for nobody.
+ */
+export async function withSignal<T>(
+  deadline: Deadline,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  const abort = (): void => controller.abort(new DOMException('too late', 'TimeoutError'));
+  const timer = setTimeout(abort, deadline.remainingMs());
+  try {
+    return await work(controller.signal);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** What the work comes to, or null where it has not ended in time. It goes on then; a later failure is left to what repeats it. */
 export async function untilDeadline<T>(work: Promise<T>, deadline: Deadline): Promise<T | null> {
   const expired = Promise.withResolvers<null>();

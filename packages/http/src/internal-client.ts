@@ -10,7 +10,7 @@ import { currentRequestId } from '@pixmesh/telemetry/request-id';
 import { type Dispatcher, Pool } from 'undici';
 
 import { encodeClaims } from '@pixmesh/contracts/internal/claims-header';
-import type { Deadline } from './deadline.ts';
+import { type Deadline, withSignal } from './deadline.ts';
 import { meshConnector } from './mesh-connector.ts';
 import { observeUpstream } from './observe-upstream.ts';
 import { mayRepeat, TRIES_MAX } from './repeat-call.ts';
@@ -118,15 +118,17 @@ async function exchange(
   call: InternalRequest,
   headers: Record<string, string>,
 ): Promise<InternalAnswer> {
-  const response = await pool.request({
-    method: call.method,
-    path: call.path,
-    headers,
-    body: call.body ?? null,
-    signal: call.deadline.signal(),
+  return await withSignal(call.deadline, async (signal) => {
+    const response = await pool.request({
+      method: call.method,
+      path: call.path,
+      headers,
+      body: call.body ?? null,
+      signal,
+    });
+    const body = Buffer.from(await response.body.arrayBuffer());
+    return { status: response.statusCode, headers: response.headers, body };
   });
-  const body = Buffer.from(await response.body.arrayBuffer());
-  return { status: response.statusCode, headers: response.headers, body };
 }
 
 /** As many connections as places, so that nothing waits in the pool, where nobody has turns. */
