@@ -45,8 +45,12 @@ export const ChargesConfig = z
     READ_BACK_PENDING_MS_MAX: milliseconds(300_000),
     /** After this long without a trace of the charge at the acquirer, issuing has failed (decision 63). */
     ISSUANCE_GIVE_UP_MS: milliseconds(600_000),
-    /** The list of received Pix: distance between runs, and how far each goes back behind the one before. */
+    /**
+     * The list of received Pix: distance between runs that find what is new, and between those that find what is shown late,
+     * which go back this far behind the one before.
+     */
     RECEIVED_LIST_MS: milliseconds(10_000),
+    RECEIVED_LIST_LATE_MS: milliseconds(300_000),
     RECEIVED_LIST_OVERLAP_MS: milliseconds(900_000),
     /** Between two readings of the acquirer's infractions, which no callback announces. */
     DISPUTE_LIST_MS: milliseconds(10_000),

@@ -88,6 +88,7 @@ function startMoneyJobs(parts: JobsParts): void {
         ...common,
         pixKey,
         intervalMs: config.RECEIVED_LIST_MS,
+        lateIntervalMs: config.RECEIVED_LIST_LATE_MS,
         overlapMs: config.RECEIVED_LIST_OVERLAP_MS,
         wakeStatusChecks,
         wakeNotices: signals.notices.notify,

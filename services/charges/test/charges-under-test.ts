@@ -144,4 +144,5 @@ const BASE_SETTINGS = {
   READ_BACK_PENDING_MS: '60000',
   // Read once at boot, when nothing was received yet; a test that is about the list shortens it.
   RECEIVED_LIST_MS: '3600000',
+  RECEIVED_LIST_LATE_MS: '3600000',
 };

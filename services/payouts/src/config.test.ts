@@ -33,6 +33,7 @@ test('periods default to those of production', () => {
     READ_BACK_ACCEPTED_MS: 60_000,
     READ_BACK_ACCEPTED_MS_MAX: 300_000,
     SENT_LIST_MS: 10_000,
+    SENT_LIST_LATE_MS: 300_000,
     SENT_LIST_OVERLAP_MS: 900_000,
     REFUSAL_WAIT_MS: 900_000,
     COMMAND_RESEND_MS: 120_000,

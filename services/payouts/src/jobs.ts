@@ -36,6 +36,7 @@ export function startJobs({ config, checkDeps, signals, use }: JobsParts): Jobs 
     logger,
     acquirer,
     intervalMs: config.SENT_LIST_MS,
+    lateIntervalMs: config.SENT_LIST_LATE_MS,
     overlapMs: config.SENT_LIST_OVERLAP_MS,
     wakeStatusChecks: signals.statusChecks.notify,
   });

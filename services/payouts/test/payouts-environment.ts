@@ -137,5 +137,6 @@ const BASE_SETTINGS = {
   ACQUIRER_TIMEOUT_MS: '400',
   // Read once at boot, when nothing was sent yet; a test that is about the list shortens it.
   SENT_LIST_MS: '3600000',
+  SENT_LIST_LATE_MS: '3600000',
   REQUEST_TIMEOUT_MS: '14000',
 };

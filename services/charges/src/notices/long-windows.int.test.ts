@@ -20,6 +20,7 @@ import {
 } from './received-readings.ts';
 
 const LEASE_MS = 60_000;
+const LATE_RECEIVED = `${FRESH_RECEIVED}.late`;
 const OVERLAP_MS = 900_000;
 
 type Asked = { from: Date; to: Date; page: number };
@@ -53,10 +54,10 @@ function aListOf(pages: number): typeof answer {
   return ({ page }) => aPage([aReceivedPix({ endToEndId: `E${page}` })], page + 1 < pages);
 }
 
-async function lease(): Promise<ListCursor> {
+async function lease(name: string = FRESH_RECEIVED): Promise<ListCursor> {
   await database.db.query(sql`
     update acquirer_lists set check_at = now() - interval '1 second' where lease_until is null or lease_until <= now()`);
-  const options = { names: [FRESH_RECEIVED], limit: 1, leaseMs: LEASE_MS };
+  const options = { names: [name], limit: 1, leaseMs: LEASE_MS };
   const [cursor] = await leaseListCursors(database.db, options);
   if (!cursor) throw new Error('somebody else reads');
   return cursor;
@@ -74,12 +75,15 @@ async function run(cursor?: ListCursor): Promise<void> {
     },
     pixKey: 'key',
     intervalMs: 10_000,
+    lateIntervalMs: 300_000,
     overlapMs: OVERLAP_MS,
     wakeStatusChecks: () => undefined,
     wakeNotices: () => undefined,
   };
-  const [fresh] = receivedReadings(deps);
-  if (fresh) await readList({ ...deps, leaseMs: LEASE_MS }, fresh, cursor ?? (await lease()));
+  const leased = cursor ?? (await lease());
+  const reading = receivedReadings(deps).find(({ name }) => name === leased.name);
+  if (!reading) throw new Error(`${leased.name} is no reading`);
+  await readList({ ...deps, leaseMs: LEASE_MS }, reading, leased);
 }
 
 async function hoursBehind(): Promise<number> {
@@ -117,6 +121,17 @@ test('a window of more pages than one run reads is gone on with at once, and end
   expect(asked.at(-1)?.from.getTime()).toBeGreaterThan(
     (asked[0]?.from.getTime() ?? 0) + 2 * 3_600_000,
   );
+});
+
+test.each([
+  { name: FRESH_RECEIVED, overlapMs: 30_000 },
+  { name: LATE_RECEIVED, overlapMs: OVERLAP_MS },
+])('a run of $name reads nothing that is $overlapMs ms older than the run before', async (row) => {
+  await addListCursors(database.db, [row.name]);
+  const before = await lease(row.name);
+  await run(before);
+  await run(await lease(row.name));
+  expect(asked[1]?.from).toEqual(new Date(before.readAt.getTime() - row.overlapMs));
 });
 
 test('the pages of a reader that died are not read again, and its lease lasted while it read', async () => {

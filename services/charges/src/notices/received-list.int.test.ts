@@ -19,6 +19,7 @@ let ledger: ReturnType<typeof createLedgerPeer>;
 beforeAll(async () => {
   charges = await startChargesUnderTest({
     RECEIVED_LIST_MS: '200',
+    RECEIVED_LIST_LATE_MS: '2000',
     RECEIVED_LIST_OVERLAP_MS: '60000',
     ACQUIRER_TIMEOUT_MS: '4000',
   });

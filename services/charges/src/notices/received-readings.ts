@@ -1,3 +1,4 @@
+import { type FreshPeriods, freshReadings } from '@pixmesh/acquirer-lists/fresh-readings';
 import type { ListReading } from '@pixmesh/acquirer-lists/list-reading';
 import { returnContradicted } from '@pixmesh/acquirer-lists/return-contradicted';
 import { recordContradictions } from '@pixmesh/acquirer-lists/return-contradictions.sql';
@@ -24,15 +25,12 @@ const FRESH_PAGES = 200;
 const RETURNED_PAGES = 20;
 const OLDER_PAGES = 2;
 
-export type ReceivedReadingsDeps = {
+export type ReceivedReadingsDeps = FreshPeriods & {
   db: Database;
   logger: Logger;
   acquirer: Pick<Acquirer, 'listReceived'>;
   /** The installation's own Pix key. */
   pixKey: string;
-  /** Distance between two runs, and how far each goes back behind the one before. */
-  intervalMs: number;
-  overlapMs: number;
   wakeStatusChecks(): void;
   wakeNotices(): void;
 };
@@ -41,21 +39,23 @@ export type ReceivedReadingsDeps = {
 export const FRESH_RECEIVED = 'received';
 
 /**
- * How the acquirer's list of received Pix is read: what is new; whatever of the last 120 days has a return, every few
- * minutes; and all else of them, slowly. Checks are requested of what is not recorded; nothing is booked from a list.
+ * How the acquirer's list of received Pix is read: what is new, and more rarely what is shown late; whatever of the last
+ * 120 days has a return, every few minutes; and all else of them, slowly. Checks are requested of what is not recorded;
+ * nothing is booked from a list.
  */
 export function receivedReadings(deps: ReceivedReadingsDeps): ListReading<ReceivedPix>[] {
-  const { acquirer, intervalMs, overlapMs } = deps;
+  const { acquirer, intervalMs } = deps;
   return [
-    {
-      name: FRESH_RECEIVED,
-      windows: { kind: 'fresh', overlapMs },
-      intervalMs,
-      pagesMax: FRESH_PAGES,
-      read: (page) => acquirer.listReceived(page),
-      compare: (items, unreadable) =>
-        compareReceived(deps, { items, listed: items.map(toListed), unreadable }),
-    },
+    ...freshReadings<ReceivedPix>(
+      {
+        name: FRESH_RECEIVED,
+        pagesMax: FRESH_PAGES,
+        read: (page) => acquirer.listReceived(page),
+        compare: (items, unreadable) =>
+          compareReceived(deps, { items, listed: items.map(toListed), unreadable }),
+      },
+      deps,
+    ),
     {
       name: 'received.returned',
       windows: { kind: 'walk', horizonMs: HORIZON_MS, roundMs: RETURNED_ROUND_MS },

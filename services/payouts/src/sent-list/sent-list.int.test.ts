@@ -15,7 +15,10 @@ import { sentReadings } from './sent-readings.ts';
 
 /** No callback reaches anybody in this file, and nothing is read but when a test asks for it. */
 const NEVER_MS = 3_600_000;
+const PERIODS = { intervalMs: NEVER_MS, lateIntervalMs: NEVER_MS, overlapMs: 900_000 };
 const DAY_S = 86_400;
+/** More than an ordinary run goes back, and less than the overlap. */
+const TEN_MINUTES_D = 600 / DAY_S;
 
 let mesh: SendingUnderTest;
 const running: AsyncDisposable[] = [];
@@ -27,8 +30,7 @@ beforeAll(async () => {
     db,
     logger: deps.logger,
     acquirer,
-    intervalMs: NEVER_MS,
-    overlapMs: 900_000,
+    ...PERIODS,
     wakeStatusChecks: () => undefined,
   });
   const lists = startListsJob({ db, logger: deps.logger, readings });
@@ -124,6 +126,17 @@ describe('a difference that no callback announced', () => {
   });
 });
 
+test('an order that the acquirer shows minutes late is left to the late reading, which finds it', async () => {
+  const id = await anEndedPayout('completed', TEN_MINUTES_D);
+  await contradict(id, 'NAO_REALIZADO');
+  await readListRound(mesh.db, 'sent');
+  expect((await mesh.find(id)).contradiction).toBeNull();
+  await readListRound(mesh.db, 'sent.late');
+  await eventually(async () =>
+    expect((await mesh.find(id)).contradiction).toBe('failed_after_completed'),
+  );
+});
+
 test('a return that was carried out and is not any more is logged, once, until it is again', async () => {
   const id = await anEndedPayout('completed', 5);
   const { end_to_end_id: endToEndId } = (await mesh.journalOf(id))[0] ?? {};
@@ -154,9 +167,9 @@ test('a return that was carried out and is not any more is logged, once, until i
       return { ...outcome, items };
     };
     const wakeStatusChecks = () => undefined;
-    const options = { intervalMs: NEVER_MS, overlapMs: 900_000, wakeStatusChecks };
+    const options = { ...PERIODS, wakeStatusChecks };
     const readings = sentReadings({ db, logger: deps.logger, acquirer: { listSent }, ...options });
-    return readings[1] as ListReading<AcquirerPayout>;
+    return readings.find(({ name }) => name === 'sent.recent') as ListReading<AcquirerPayout>;
   }
 });
 
@@ -165,7 +178,7 @@ test('what agrees is not checked again, whatever else the list shows', async () 
   const failed = await anEndedPayout('failed', 2);
   await mesh.simulator.control('POST', '/control/sends', { amount: 700 });
   const before = [await checksOf(completed), await checksOf(failed)];
-  for (const reading of ['sent', 'sent.recent', 'sent.older']) {
+  for (const reading of ['sent', 'sent.late', 'sent.recent', 'sent.older']) {
     await readListRound(mesh.db, reading);
   }
   expect([await checksOf(completed), await checksOf(failed)]).toEqual(before);

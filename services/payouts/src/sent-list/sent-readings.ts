@@ -1,3 +1,4 @@
+import { type FreshPeriods, freshReadings } from '@pixmesh/acquirer-lists/fresh-readings';
 import type { ListReading } from '@pixmesh/acquirer-lists/list-reading';
 import { returnContradicted } from '@pixmesh/acquirer-lists/return-contradicted';
 import { recordContradictions } from '@pixmesh/acquirer-lists/return-contradictions.sql';
@@ -21,45 +22,36 @@ const FRESH_PAGES = 200;
 const RECENT_PAGES = 20;
 const OLDER_PAGES = 2;
 
-export type SentReadingsDeps = {
+export type SentReadingsDeps = FreshPeriods & {
   db: Database;
   logger: Logger;
   acquirer: Pick<Acquirer, 'listSent'>;
-  /** Distance between two runs, and how far each goes back behind the one before. */
-  intervalMs: number;
-  overlapMs: number;
   wakeStatusChecks(): void;
 };
 
 /**
- * How the acquirer's list of sent Pix is read: what is new, whatever of the last week has changed every few minutes, and
- * what is older slowly. The list shows orders by their time and not by that of a change, and no filter of it would show
+ * How the acquirer's list of sent Pix is read: what is new, and more rarely what is shown late; whatever of the last week
+ * has changed, every few minutes; and what is older, slowly. The list shows orders by their time and not by that of a change, and no filter of it would show
  * an order that failed and settled after all, so every order is compared. A difference only requests a check of its
  * payout; nothing is booked from a list, and what cannot be read is shown by reconciliation (decision 218).
  */
 export function sentReadings(deps: SentReadingsDeps): ListReading<AcquirerPayout>[] {
-  const common = {
-    intervalMs: deps.intervalMs,
-    read: deps.acquirer.listSent.bind(deps.acquirer),
-    compare,
-  };
+  const common = { read: deps.acquirer.listSent.bind(deps.acquirer), compare };
+  const { intervalMs } = deps;
   return [
-    {
-      ...common,
-      name: 'sent',
-      windows: { kind: 'fresh', overlapMs: deps.overlapMs },
-      pagesMax: FRESH_PAGES,
-    },
+    ...freshReadings<AcquirerPayout>({ ...common, name: 'sent', pagesMax: FRESH_PAGES }, deps),
     {
       ...common,
       name: 'sent.recent',
       windows: { kind: 'walk', horizonMs: RECENT_HORIZON_MS, roundMs: RECENT_ROUND_MS },
+      intervalMs,
       pagesMax: RECENT_PAGES,
     },
     {
       ...common,
       name: 'sent.older',
       windows: { kind: 'walk', horizonMs: OLDER_HORIZON_MS, roundMs: OLDER_ROUND_MS },
+      intervalMs,
       pagesMax: OLDER_PAGES,
     },
   ];
