@@ -26,8 +26,10 @@ const LOCAL_PERIOD_MS = '5000';
 const LOCAL_FIRST_CHECK_MS = '1000';
 /** Longer than a command waits for its outcome on a busy machine. */
 const LOCAL_RESEND_MS = '20000';
-/** Lists of Pix cost nothing here, and the provider's clock may be turned. */
+/** What a lost callback would have told is found soon. */
 const LOCAL_LIST_MS = '2000';
+/** The provider's clock may be turned back by an hour: what it dates then is shown late, and found soon all the same. */
+const LOCAL_LATE_LIST_MS = '10000';
 const LOCAL_LIST_OVERLAP_MS = '7200000';
 
 /** Periods by which owners compare what they own with the acquirer and with each other. */
@@ -107,6 +109,7 @@ export const MESH_SERVICES: readonly MeshService[] = [
         RECEIVED_LIST_MS: LOCAL_LIST_MS,
         DISPUTE_LIST_MS: LOCAL_LIST_MS,
         DISPUTE_RETURN_WINDOW_MS: LOCAL_PERIOD_MS,
+        RECEIVED_LIST_LATE_MS: LOCAL_LATE_LIST_MS,
         RECEIVED_LIST_OVERLAP_MS: LOCAL_LIST_OVERLAP_MS,
         ...RECONCILIATION,
       }),
@@ -136,6 +139,7 @@ export const MESH_SERVICES: readonly MeshService[] = [
         READ_BACK_ACCEPTED_MS: LOCAL_PERIOD_MS,
         READ_BACK_ACCEPTED_MS_MAX: LOCAL_PERIOD_MS,
         SENT_LIST_MS: LOCAL_LIST_MS,
+        SENT_LIST_LATE_MS: LOCAL_LATE_LIST_MS,
         SENT_LIST_OVERLAP_MS: LOCAL_LIST_OVERLAP_MS,
         REFUSAL_WAIT_MS: LOCAL_PERIOD_MS,
         COMMAND_RESEND_MS: LOCAL_RESEND_MS,
