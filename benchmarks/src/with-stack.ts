@@ -6,7 +6,7 @@ import { readStackFile, type StackFile } from '@pixmesh/local-stack/mesh/stack-f
 /** A running stack; `home` is the folder with its data, logs and secrets. */
 export type Stack = StackFile & { home: string };
 
-/** Log lines as in production; status checks and reconciliation as far apart as there, not as on a laptop. */
+/** Log lines as in production; status checks, reconciliation and the search for what the acquirer shows late as far apart as there. */
 const AS_IN_PRODUCTION = {
   LOG_LEVEL: 'info',
   READ_BACK_PENDING_MS_MAX: '300000',
@@ -16,6 +16,8 @@ const AS_IN_PRODUCTION = {
   READ_BACK_ACCEPTED_MS_MAX: '300000',
   READ_BACK_INTENT_MS: '10000',
   READ_BACK_INTENT_MS_MAX: '30000',
+  RECEIVED_LIST_LATE_MS: '300000',
+  SENT_LIST_LATE_MS: '300000',
   RECONCILIATION_MS: '300000',
   RECONCILIATION_FULL_MS: '86400000',
   RECONCILIATION_WINDOW_MS: '60000',
