@@ -67,6 +67,8 @@ export async function insertIntent(db: Queryable, intent: NewIntent): Promise<Pa
  * One that would be sent by itself waits for approval while payouts are stopped (decision 262). The statement that would
  * queue it asks for stops itself, so that none can come in between; most creations make no other.
  *
+ * `offset 0`: the queue is looked at once, and not for each column that depends on it.
+ *
  * @param leaseMs where the caller holds a slot: the call is counted in the same statement, as a claim would, unless others wait to be
  *   sent; then accounts take turns. When a check of it is due
  */
@@ -110,6 +112,7 @@ function queuedAs(leaseMs: number | null): CommitAs {
         select not exists (
           select from payouts as waiting where waiting.send_at is not null and ${IS_SENDABLE}
         ) as is_empty
+        offset 0
       ) as queue`,
     only,
   };
