@@ -86,7 +86,7 @@ export async function removeCharge(db: Queryable, txid: string): Promise<StoredC
           select 'canceled', txid, amount
           from removed
         )
-        select ${COLUMNS}, array[]::jsonb[] as received
+        select ${COLUMNS}, null as received
         from removed`,
     ),
   );
@@ -124,20 +124,25 @@ const COLUMNS: Statement = sql`
   expires_in_seconds as "expiresInSeconds", location, br_code as "brCode", revision, debtor,
   payer_request as "payerRequest", additional_info as "additionalInfo", created_at as "createdAt"`;
 
-/** Amounts as text: JSON numbers would pass through floats. */
+/**
+ * Amounts as text: JSON numbers would pass through floats. One JSON value, or null where nobody has paid: an array of
+ * Postgres would be taken apart character by character.
+ */
 const RECEIVED: Statement = sql`
-  array(
-    select jsonb_build_object(
-      'endToEndId', end_to_end_id,
-      'pixKey', received_pix.pix_key,
-      'amount', received_pix.amount::text,
-      'paidAt', paid_at,
-      'tariff', tariff::text,
-      'returns', ${RETURNS_OF_PIX}
+  (
+    select json_agg(
+      json_build_object(
+        'endToEndId', end_to_end_id,
+        'pixKey', received_pix.pix_key,
+        'amount', received_pix.amount::text,
+        'paidAt', paid_at,
+        'tariff', tariff::text,
+        'returns', ${RETURNS_OF_PIX}
+      )
+      order by recorded_at, end_to_end_id
     )
     from received_pix
     where received_pix.txid = charges.txid and own
-    order by recorded_at, end_to_end_id
   )`;
 
 function toJson(value: object | null): string | null {
@@ -147,7 +152,7 @@ function toJson(value: object | null): string | null {
 function toStoredCharge({ received, ...charge }: Row): StoredCharge {
   return {
     ...charge,
-    received: received.map(({ endToEndId, pixKey, amount, paidAt, tariff, returns }) => ({
+    received: (received ?? []).map(({ endToEndId, pixKey, amount, paidAt, tariff, returns }) => ({
       endToEndId,
       txid: charge.txid,
       pixKey,
@@ -160,12 +165,14 @@ function toStoredCharge({ received, ...charge }: Row): StoredCharge {
 }
 
 type Row = Omit<StoredCharge, 'received'> & {
-  received: {
-    endToEndId: string;
-    pixKey: string;
-    amount: string;
-    paidAt: string;
-    tariff: string | null;
-    returns: ReturnsOfPix;
-  }[];
+  received:
+    | {
+        endToEndId: string;
+        pixKey: string;
+        amount: string;
+        paidAt: string;
+        tariff: string | null;
+        returns: ReturnsOfPix | null;
+      }[]
+    | null;
 };

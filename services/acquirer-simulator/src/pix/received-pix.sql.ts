@@ -215,4 +215,4 @@ function toStoredPix(row: Row): StoredPix {
   return { ...row, returns: toPixReturns(row.returns) };
 }
 
-type Row = Omit<StoredPix, 'returns'> & { returns: ReturnsOfPix };
+type Row = Omit<StoredPix, 'returns'> & { returns: ReturnsOfPix | null };
