@@ -64,17 +64,23 @@ export type ClaimedCallback = {
 };
 
 /**
- * Takes due notices for one attempt each, oldest first, with the URL as it is registered now. Other processes
- * skip them; they become due again by themselves if this one dies. Index `callbacks_next_attempt_at`.
+ * Takes due notices for one attempt each, oldest first, with the URL as it is registered now; in the same statement
+ * those that were delivered since the last time leave the queue. Other processes skip what is taken; it becomes due
+ * again by itself if this one dies. Index `callbacks_next_attempt_at`, and the primary key.
  */
 export async function claimCallbacks(
   db: Queryable,
-  claim: { limit: number; leaseMs: number },
+  claim: { limit: number; leaseMs: number; delivered: readonly bigint[] },
 ): Promise<ClaimedCallback[]> {
+  const delivered = claim.delivered.map(String);
   return await db.query<ClaimedCallback>(
     named(
       'callbacks_claim',
       sql`
+        with gone as (
+          delete from callbacks
+          where id = any(${delivered}::bigint[])
+        )
         update callbacks
         set attempts = attempts + 1,
             claimed = true,
@@ -84,7 +90,7 @@ export async function claimCallbacks(
           select id, url
           from callbacks
           join webhooks using (pix_key)
-          where next_attempt_at <= now()
+          where next_attempt_at <= now() and id <> all(${delivered}::bigint[])
           order by next_attempt_at, id
           limit ${claim.limit}::int
           for update of callbacks skip locked

@@ -11,7 +11,7 @@ import {
   rescheduleCallback,
 } from './callbacks.sql.ts';
 import { type CallbackGroup, groupCallbacks } from './group-callbacks.ts';
-import { createPostCallback, type PostCallback } from './post-callback.ts';
+import { createPostCallback } from './post-callback.ts';
 import { retryDelayMs } from './retry-delay.ts';
 
 type Options = {
@@ -43,6 +43,7 @@ export async function startCallbackSender(options: Options): Promise<PollingLoop
     stopping: stopping.signal,
   });
   const inFlight = new Set<Promise<void>>();
+  const delivered: bigint[] = [];
   await releaseClaims(db);
   const loop = startPollingLoop({ name: 'callbacks', logger, signal, turn });
   return {
@@ -51,16 +52,27 @@ export async function startCallbackSender(options: Options): Promise<PollingLoop
       stopping.abort();
       await loop[Symbol.asyncDispose]();
       await Promise.all(inFlight);
+      if (delivered.length > 0) await deleteCallbacks(db, delivered);
       await poster[Symbol.asyncDispose]();
     },
   };
 
   async function turn(): Promise<NextTurn> {
     const limit = IN_FLIGHT_MAX - inFlight.size;
-    if (limit === 0) return { pauseMs: POLL_INTERVAL_MS };
-    const claimed = await claimCallbacks(db, { limit, leaseMs: timeoutMs + LEASE_MARGIN_MS });
-    for (const group of groupCallbacks(claimed)) track(sendGroup(options, poster.post, group));
-    return { pauseMs: claimed.length === limit ? 0 : POLL_INTERVAL_MS };
+    if (limit === 0 && delivered.length === 0) return { pauseMs: POLL_INTERVAL_MS };
+    const leaseMs = timeoutMs + LEASE_MARGIN_MS;
+    // Where this fails, what was delivered keeps its claim, and is sent again when that ends.
+    const claimed = await claimCallbacks(db, { limit, leaseMs, delivered: delivered.splice(0) });
+    for (const group of groupCallbacks(claimed)) track(send(group));
+    return { pauseMs: limit > 0 && claimed.length === limit ? 0 : POLL_INTERVAL_MS };
+  }
+
+  /** The next turn, which is woken, takes what was delivered off the queue together with its claim. */
+  async function send(group: CallbackGroup): Promise<void> {
+    const taken = await poster.post(group.url, group.body);
+    if (!taken) return await reschedule(options, group);
+    delivered.push(...group.callbacks.map(({ id }) => id));
+    signal.notify();
   }
 
   function track(sending: Promise<void>): void {
@@ -75,17 +87,8 @@ export async function startCallbackSender(options: Options): Promise<PollingLoop
 }
 
 /** What failed together is tried again each by its own count, with whatever is due then. */
-async function sendGroup(
-  options: Options,
-  post: PostCallback,
-  group: CallbackGroup,
-): Promise<void> {
+async function reschedule(options: Options, group: CallbackGroup): Promise<void> {
   const { db, logger } = options;
-  const taken = await post(group.url, group.body);
-  if (taken) {
-    const ids = group.callbacks.map(({ id }) => id);
-    return await deleteCallbacks(db, ids);
-  }
   const delays = { firstMs: options.retryDelayMs, maxMs: options.retryDelayMsMax };
   for (const { id, attempts } of group.callbacks) {
     const retryInMs = retryDelayMs(attempts, delays);
