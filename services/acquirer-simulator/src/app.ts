@@ -14,8 +14,10 @@ import { isStorableBody } from '#api-pix/plain-request.ts';
 import { sendAnswer, toProviderError } from '#api-pix/provider-answer.ts';
 import { apiPixError } from '#api-pix/provider-error.ts';
 import { addReadAndCancelCharge } from '#charges/charge.route.ts';
+import type { ChargeReads } from '#charges/charges.sql.ts';
 import { addIssueCharge } from '#charges/issue-charge.route.ts';
 import { addListCharges } from '#charges/list-charges.route.ts';
+import type { NewCharges } from '#charges/new-charges.sql.ts';
 import { addResendCallbacks } from '#resends/resend-callbacks.route.ts';
 import { refuseForeignHosts, refuseOtherSites } from '#control/refuse-other-sites.ts';
 import { addClock } from '#clock/clock.route.ts';
@@ -29,6 +31,7 @@ import { addPage, addReadState } from '#page/page.route.ts';
 import { addPayBrCode } from '#payer/pay-br-code.route.ts';
 import { addShowPayload } from '#payloads/show-payload.route.ts';
 import { addControlArrivals } from '#pix/control-arrivals.route.ts';
+import type { Payments } from '#pix/payments.ts';
 import { addReadReceived } from '#pix/read-received.route.ts';
 import { addSetTariff } from '#pix/set-tariff.route.ts';
 import type { StoredProfile } from '#profile/profile.ts';
@@ -45,6 +48,10 @@ import { addRegisterWebhook } from '#webhooks/register-webhook.route.ts';
 
 export type SimulatorDeps = ChangeDeps & {
   logger: Logger;
+  newCharges: NewCharges;
+  chargeReads: ChargeReads;
+  /** Those that share statements. */
+  payments: Payments;
   /** The provider's time. */
   clock: Clock;
   /** Notifies that something stored becomes due in that time. */

@@ -6,9 +6,12 @@ import { named, sql } from '@pixmesh/postgres/sql';
 import type { FastifyInstance } from 'fastify';
 
 import { startCallbackSender } from '#callbacks/send-callbacks.job.ts';
+import { createChargeReads } from '#charges/charges.sql.ts';
+import { createNewCharges } from '#charges/new-charges.sql.ts';
 import { loadClock } from '#clock/clock.ts';
 import { startDueWork } from '#due-work/do-due-work.job.ts';
 import { loadFaults } from '#faults/faults.ts';
+import { createSharedPayments } from '#pix/payments.ts';
 import { PROFILE_DEFAULT, PROFILE_SETTING, StoredProfile } from '#profile/profile.ts';
 import { startReceiver } from '#receiver/start-receiver.ts';
 import { loadSetting } from '#settings/stored-setting.ts';
@@ -20,7 +23,9 @@ import { type AcquirerSimulatorConfig, callbackClientTls } from './config.ts';
 export type AcquirerSimulator = Awaited<ReturnType<typeof startAcquirerSimulator>>;
 
 const POOL_SIZE = 20;
-/** Settings have their own connections: they are written while payments hold all others. */
+/** One each for what shares statements: creations, look-ups of charges, the read and the write of payments, callbacks. */
+const SHARED_POOL_SIZE = 5;
+/** Settings have their own connections: they are written while orders and refunds hold all others. */
 const SETTINGS_POOL_SIZE = 2;
 
 const MUTUAL_TLS_OFF =
@@ -33,6 +38,10 @@ export async function startAcquirerSimulator(config: AcquirerSimulatorConfig) {
   return await startService({ name, config }, async ({ logger, use }) => {
     const pool = { url: config.DATABASE_URL, applicationName: name };
     const db = use('pool', createPool({ ...pool, max: POOL_SIZE }));
+    const shared = use(
+      'shared',
+      createPool({ ...pool, name: 'shared', max: SHARED_POOL_SIZE, plansOnce: true }),
+    );
     const settings = use('settings', createPool({ ...pool, max: SETTINGS_POOL_SIZE }));
     const faults = await loadFaults(settings);
     const clock = await loadClock(settings);
@@ -43,7 +52,7 @@ export async function startAcquirerSimulator(config: AcquirerSimulatorConfig) {
     const { HOST: host, ACQUIRER_PIX_KEY: pixKey } = config;
     const signal = createWakeSignal();
     const clientTls = callbackClientTls(config);
-    const sender = { db, logger, signal, clientTls, ...callbackDelays(config) };
+    const sender = { db: shared, logger, signal, clientTls, ...callbackDelays(config) };
     use('callbacks', await startCallbackSender(sender));
     const wakeCallbacks = signal.notify;
     const dueWork = use('due work', startDueWork({ db, logger, faults, pixKey, wakeCallbacks }));
@@ -53,6 +62,9 @@ export async function startAcquirerSimulator(config: AcquirerSimulatorConfig) {
     );
     const deps: SimulatorDeps = {
       db,
+      newCharges: createNewCharges(shared),
+      chargeReads: createChargeReads(shared),
+      payments: createSharedPayments(shared),
       logger,
       faults,
       clock,

@@ -7,10 +7,14 @@ import type { Announcement } from './announce.ts';
 const OVERTAKEN_AFTER_MS = 50;
 
 /**
- * Parts of a `with` clause that queue notices for one Pix key, where it has a webhook. A notice frees those
- * that were held for it, and is itself not held then: two reordered ones swap places.
+ * Parts of a `with` clause that queue notices, where their Pix key has a webhook. A notice frees those that were held
+ * for it, and is itself not held then: two reordered ones swap places. So one that is to be held comes in a statement
+ * of its own.
  */
-export function queueCallbacks({ pixKey, notices }: Announcement): Statement {
+export function queueCallbacks(announcements: readonly Announcement[]): Statement {
+  const notices = announcements.flatMap(({ pixKey, notices: own }) =>
+    own.map((notice) => ({ ...notice, pixKey })),
+  );
   return sql`
     released as (
       update callbacks
@@ -22,7 +26,7 @@ export function queueCallbacks({ pixKey, notices }: Announcement): Statement {
     queued as (
       insert into callbacks (pix_key, body, held, alone, next_attempt_at)
       select
-        webhooks.pix_key,
+        pix_key,
         plan.body,
         plan.held and not exists (select from released),
         plan.alone,
@@ -30,15 +34,16 @@ export function queueCallbacks({ pixKey, notices }: Announcement): Statement {
           when plan.held and exists (select from released) then now()
           else now() + plan.delay_ms * interval '1 ms'
         end
-      from webhooks
-      cross join unnest(
+      from unnest(
+        ${notices.map(({ pixKey }) => pixKey)}::text[],
         ${notices.map(({ body }) => body)}::text[],
         ${notices.map(({ delayMs }) => delayMs)}::int[],
         ${notices.map(({ held }) => held)}::boolean[],
         ${notices.map(({ alone }) => alone)}::boolean[]
-      ) as plan (body, delay_ms, held, alone)
-      where webhooks.pix_key = ${pixKey}
-      returning id
+      ) with ordinality as plan (pix_key, body, delay_ms, held, alone, number)
+      join webhooks using (pix_key)
+      order by number
+      returning id, pix_key
     )`;
 }
 
@@ -48,7 +53,7 @@ export async function storeCallbacks(db: Queryable, announce: Announcement): Pro
     named(
       'callbacks_store',
       sql`
-        with ${queueCallbacks(announce)}
+        with ${queueCallbacks([announce])}
         select from queued`,
     ),
   );

@@ -6,9 +6,9 @@ import type { Provider } from '#faults/provider.ts';
 
 import { RemovalBody, RevisionQuery, TxidParams } from './charge-body.ts';
 import { type StoredCharge, toChargeResource } from './charge-resource.ts';
-import { findCharge, removeCharge } from './charges.sql.ts';
+import { type ChargeReads, removeCharge } from './charges.sql.ts';
 
-type Deps = { db: Queryable };
+type Deps = { db: Queryable; chargeReads: ChargeReads };
 
 /**
  * `GET /v2/cob/{txid}`: one statement, with everything paid to the charge. `PATCH` removes it while nobody has paid
@@ -17,7 +17,7 @@ type Deps = { db: Queryable };
 export function addReadAndCancelCharge(provider: Provider, deps: Deps): void {
   provider.get('/v2/cob/:txid', 'getCharge', async (request) => {
     const { txid } = readShape(TxidParams, request.params);
-    const charge = await findCharge(deps.db, txid);
+    const charge = await deps.chargeReads.submit(txid);
     if (charge === null) throw apiPixError('CobNaoEncontrado', 404);
     checkRevision(readShape(RevisionQuery, request.query, 'CobConsultaInvalida').revisao, charge);
     return { status: 200, body: toChargeResource(charge) };
@@ -27,7 +27,7 @@ export function addReadAndCancelCharge(provider: Provider, deps: Deps): void {
     readBody(RemovalBody, request, 'CobOperacaoInvalida');
     const removed = await removeCharge(deps.db, txid);
     if (removed !== null) return { status: 200, body: toChargeResource(removed) };
-    if ((await findCharge(deps.db, txid)) === null) throw apiPixError('CobNaoEncontrado', 404);
+    if ((await deps.chargeReads.submit(txid)) === null) throw apiPixError('CobNaoEncontrado', 404);
     throw efiError(400, 'status_cobranca_invalido', 'A cobrança não está mais com o status ATIVA');
   });
 }

@@ -1,5 +1,6 @@
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
+import { createWriteBatcher, type WriteBatcher } from '@pixmesh/postgres/write-batcher';
 
 import { readWindowPage } from '#api-pix/list-window.sql.ts';
 import type { Window } from '#api-pix/window.ts';
@@ -8,63 +9,29 @@ import { RETURNS_OF_PIX, type ReturnsOfPix, toPixReturns } from '#pix/returns.sq
 
 import type { StoredCharge } from './charge-resource.ts';
 
-export type NewCharge = Omit<
-  StoredCharge,
-  'number' | 'status' | 'revision' | 'createdAt' | 'received'
-> & {
-  /** When it pays itself; null where somebody has to pay. */
-  paysInMs: number | null;
-};
+/** Charges with everything paid to them; null for a txid that nobody has used. Reads that come together share a statement. */
+export type ChargeReads = WriteBatcher<string, StoredCharge | null>;
 
-/** Stores the charge and its journal entry in one statement; null when the txid is taken. */
-export async function insertCharge(
-  db: Queryable,
-  charge: NewCharge,
-): Promise<{ number: bigint; createdAt: Date } | null> {
-  const [stored = null] = await db.query<{ number: bigint; createdAt: Date }>(
-    named(
-      'charge_insert',
-      sql`
-        with ${JOURNAL_GATE},
-        charge as (
-          insert into charges (
-            txid, amount, pix_key, expires_in_seconds, location, br_code,
-            debtor, payer_request, additional_info, pays_at
-          )
-          select
-            ${charge.txid}, ${charge.amountCents}::bigint, ${charge.pixKey},
-            ${charge.expiresInSeconds}::integer, ${charge.location}, ${charge.brCode},
-            ${toJson(charge.debtor)}::jsonb, ${charge.payerRequest},
-            ${toJson(charge.additionalInfo)}::jsonb,
-            now_() + ${charge.paysInMs}::int * interval '1 ms'
-          from gate
-          on conflict (txid) do nothing
-          returning txid, amount, number, created_at
-        ),
-        entry as (
-          insert into journal (kind, txid, amount)
-          select 'issued', txid, amount
-          from charge
-        )
-        select number, created_at as "createdAt"
-        from charge`,
-    ),
-  );
-  return stored;
+export function createChargeReads(db: Queryable): ChargeReads {
+  return createWriteBatcher((txids) => findCharges(db, txids));
 }
 
-/** The charge with everything paid to it. Primary key and `received_pix_txid`. */
-export async function findCharge(db: Queryable, txid: string): Promise<StoredCharge | null> {
+/** In the order of the txids. Primary key and `received_pix_txid`. */
+async function findCharges(
+  db: Queryable,
+  txids: readonly string[],
+): Promise<(StoredCharge | null)[]> {
   const rows = await db.query<Row>(
     named(
-      'charge_find',
+      'charges_find',
       sql`
         select ${COLUMNS}, ${RECEIVED} as received
         from charges
-        where txid = ${txid}`,
+        where txid = any(${txids}::text[])`,
     ),
   );
-  return rows[0] ? toStoredCharge(rows[0]) : null;
+  const found = new Map(rows.map((row) => [row.txid, toStoredCharge(row)]));
+  return txids.map((txid) => found.get(txid) ?? null);
 }
 
 /** Takes an unpaid charge off, with its journal entry; null when it is not ATIVA or not there. */
@@ -144,10 +111,6 @@ const RECEIVED: Statement = sql`
     from received_pix
     where received_pix.txid = charges.txid and own
   )`;
-
-function toJson(value: object | null): string | null {
-  return value === null ? null : JSON.stringify(value);
-}
 
 function toStoredCharge({ received, ...charge }: Row): StoredCharge {
   return {

@@ -15,8 +15,8 @@ import type { StoredSetting } from '#settings/stored-setting.ts';
 
 import { ChargeBody, TxidParams } from './charge-body.ts';
 import { toChargeResource } from './charge-resource.ts';
-import { insertCharge, type NewCharge } from './charges.sql.ts';
 import { locationOf } from './location.ts';
+import type { NewCharge, NewCharges } from './new-charges.sql.ts';
 
 const MERCHANT_NAME = 'PIXMESH SIMULADOR';
 const MERCHANT_CITY = 'SAO PAULO';
@@ -27,6 +27,7 @@ const PAYS_ITSELF_IN_MS = 100;
 
 type Deps = {
   db: Queryable;
+  newCharges: NewCharges;
   profile: StoredSetting<StoredProfile>;
   pixKey: string;
   /** Notifies that something becomes due. */
@@ -39,7 +40,7 @@ export function addIssueCharge(provider: Provider, deps: Deps): void {
     const { txid } = readShape(TxidParams, request.params);
     const charge = toNewCharge(txid, readChargeBody(request), deps.profile.get().name);
     checkTerms(charge, deps.pixKey);
-    const stored = await insertCharge(deps.db, charge);
+    const stored = await deps.newCharges.submit(charge);
     if (stored === null) throw duplicateTxid();
     if (charge.paysInMs !== null) deps.expectDue(charge.paysInMs);
     const unpaid = { status: 'ATIVA' as const, revision: 0, received: [] };

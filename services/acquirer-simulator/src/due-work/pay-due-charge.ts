@@ -1,7 +1,8 @@
 import type { Database } from '@pixmesh/postgres/pool';
 
 import type { Faults } from '#faults/faults.ts';
-import { payWithin } from '#pix/pay-charge.ts';
+import { payFrom } from '#pix/pay-charge.ts';
+import { paymentsWithin } from '#pix/payments.ts';
 
 import { takeDueCharge } from './due-work.sql.ts';
 
@@ -13,7 +14,7 @@ export async function payDueCharge(deps: { db: Database; faults: Faults }): Prom
     if (!charge.isPayable) return true;
     const { txid } = charge;
     const payment = { txid, amountCents: null, endToEndId: null, paidAt: null, times: 1 };
-    await payWithin(tx, payment, deps.faults);
+    await payFrom(paymentsWithin(tx), payment, deps.faults);
     return true;
   });
 }

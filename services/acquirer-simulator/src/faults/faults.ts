@@ -94,7 +94,7 @@ export async function loadFaults(db: Queryable): Promise<Faults> {
     return rulesOf(operation).length === 0;
   }
 
-  /** Looked up over connections of its own: a payment that asks holds one of the others. */
+  /** Looked up over connections of its own: an order or a refund that asks holds one of the others. */
   async function subjectsOf(
     operation: Operation,
     readNames: () => SubjectNames[],

@@ -34,6 +34,13 @@ const GATE_KEY = 7_314_001;
 export const JOURNAL_GATE = sql`
   gate as materialized (select pg_advisory_xact_lock_shared(${GATE_KEY}))`;
 
+/**
+ * Behind the gate: the provider's time of the statement, read once. As the default of a column it would be read anew
+ * for each row.
+ */
+export const JOURNAL_MOMENT = sql`
+  moment as materialized (select now_() as at from gate)`;
+
 /** A refusal leaves nothing else behind. */
 export async function addRefusal(
   db: Queryable,

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { ChangeDeps } from '#callbacks/announce.ts';
 import { LOCATION_HOST } from '#charges/location.ts';
 import { readControlBody } from '#control/read-control-body.ts';
-import { payCharge } from '#pix/pay-charge.ts';
+import { type PayDeps, payCharge } from '#pix/pay-charge.ts';
 
 import { readChargeByCode } from './read-charge.ts';
 
@@ -14,7 +14,7 @@ const PaymentBody = z.object({ br_code: z.string() });
  * `POST /control/payments`: somebody pays by the text of a BR Code alone. Everything about the charge comes from its
  * payload, which is fetched over HTTP from this listener: a charge whose code leads nowhere cannot be paid so.
  */
-export function addPayBrCode(app: FastifyInstance, deps: ChangeDeps): void {
+export function addPayBrCode(app: FastifyInstance, deps: ChangeDeps & PayDeps): void {
   const originOf = (host: string) => (host === LOCATION_HOST ? app.listeningOrigin : null);
   app.post('/control/payments', async (request, reply) => {
     const { br_code } = readControlBody(PaymentBody, request.body);

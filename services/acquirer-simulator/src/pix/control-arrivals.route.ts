@@ -7,7 +7,7 @@ import { Cents, orNull, PixId } from '#control/control-fields.ts';
 import { ControlTime } from '#control/control-time.ts';
 import { readControlBody } from '#control/read-control-body.ts';
 
-import { payCharge } from './pay-charge.ts';
+import { type PayDeps, payCharge } from './pay-charge.ts';
 import { receivePix } from './receive-pix.ts';
 import type { PaidPix } from './record-arrival.ts';
 
@@ -28,7 +28,7 @@ const ArrivalBody = PayBody.extend({
 });
 
 /** How money arrives: a payer pays a charge, or somebody sends a Pix that names none. */
-export function addControlArrivals(app: FastifyInstance, deps: ChangeDeps): void {
+export function addControlArrivals(app: FastifyInstance, deps: ChangeDeps & PayDeps): void {
   /** The charge's id is as good as its txid. */
   app.post('/control/charges/:txid/pay', async (request, reply) => {
     const { txid } = request.params as { txid: string };

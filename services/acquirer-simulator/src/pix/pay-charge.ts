@@ -1,18 +1,20 @@
 import { AppError, assertNever } from '@pixmesh/kernel/app-error';
-import type { Database, Transaction } from '@pixmesh/postgres/pool';
+import type { Database } from '@pixmesh/postgres/pool';
 
 import { conflict } from '#control/conflict.ts';
 import type { Faults } from '#faults/faults.ts';
 
+import type { ChargeToPay } from './arrivals.sql.ts';
 import { decidePay } from './decide-pay.ts';
+import type { Payments } from './payments.ts';
 import type { StoredPix } from './pix-resource.ts';
-import { type ChargeToPay, findReceivedPix, lockChargeToPay } from './received-pix.sql.ts';
 import {
   endToEndIdTaken,
   inArrival,
   newPix,
   type PaidPix,
   recordArrival,
+  refusingTaken,
 } from './record-arrival.ts';
 
 export type Payment = {
@@ -25,27 +27,29 @@ export type Payment = {
   times: number;
 };
 
+/** `payments`: those that share statements. */
+export type PayDeps = { db: Database; payments: Payments; faults: Faults };
+
 /**
- * Lets a Pix arrive for a charge: the money, its journal entry and the notices of it are one transaction. Safe
+ * Lets a Pix arrive for a charge: the money, its journal entry and the notices of it are one statement. Safe
  * to repeat with the same end-to-end id, which then only announces the Pix again.
  * @throws AppError `NOT_FOUND`, or `CONFLICT` for an expired charge or a taken end-to-end id
  */
-export async function payCharge(
-  deps: { db: Database; faults: Faults },
-  payment: Payment,
-): Promise<PaidPix> {
-  return await inArrival(deps.db, async (tx) => await payWithin(tx, payment, deps.faults));
+export async function payCharge(deps: PayDeps, payment: Payment): Promise<PaidPix> {
+  const pay = async (payments: Payments) => await payFrom(payments, payment, deps.faults);
+  if (payment.endToEndId !== null) return await inArrival(deps.db, pay);
+  return await refusingTaken(() => pay(deps.payments));
 }
 
-/** The same within a transaction that its caller has opened. */
-export async function payWithin(
-  tx: Transaction,
+/** The same with what its caller reads and writes by. */
+export async function payFrom(
+  payments: Payments,
   payment: Payment,
   faults: Faults,
 ): Promise<PaidPix> {
-  const charge = await lockChargeToPay(tx, payment.txid);
+  const charge = await payments.findCharge(payment.txid);
   const { endToEndId, times } = payment;
-  const existing = endToEndId === null ? null : await findReceivedPix(tx, endToEndId);
+  const existing = endToEndId === null ? null : await payments.findPix(endToEndId);
   const decision = decidePay({ charge, existing, paidAtGiven: payment.paidAt !== null });
   switch (decision) {
     case 'new_pix':
@@ -63,7 +67,7 @@ export async function payWithin(
   }
 
   async function record(pix: StoredPix, repeated: boolean): Promise<PaidPix> {
-    return await recordArrival(tx, { pix, repeated }, { pixKey: pix.pixKey, times, faults });
+    return await recordArrival(payments, { pix, repeated }, { pixKey: pix.pixKey, times, faults });
   }
 }
 

@@ -1,10 +1,8 @@
-import type { Transaction } from '@pixmesh/postgres/pool';
-
 import type { ChangeDeps } from '#callbacks/announce.ts';
 
-import { payWithin } from './pay-charge.ts';
+import { payFrom } from './pay-charge.ts';
+import type { Payments } from './payments.ts';
 import type { StoredPix } from './pix-resource.ts';
-import { findReceivedPix, lockChargeToPay } from './received-pix.sql.ts';
 import {
   endToEndIdTaken,
   inArrival,
@@ -12,7 +10,6 @@ import {
   type PaidPix,
   recordArrival,
 } from './record-arrival.ts';
-import { readArrival } from './tariff.sql.ts';
 
 /** A Pix as its payer's institution describes it. */
 export type Arrival = {
@@ -33,23 +30,23 @@ type Deps = Pick<ChangeDeps, 'db' | 'faults' | 'pixKey'>;
  * @throws AppError `CONFLICT` for a taken end-to-end id, or as `payCharge`
  */
 export async function receivePix(deps: Deps, arrival: Arrival): Promise<PaidPix> {
-  return await inArrival(deps.db, async (tx) => await receiveWithin(tx, deps, arrival));
+  return await inArrival(deps.db, async (payments) => await receiveFrom(payments, deps, arrival));
 }
 
-async function receiveWithin(tx: Transaction, deps: Deps, arrival: Arrival): Promise<PaidPix> {
+async function receiveFrom(payments: Payments, deps: Deps, arrival: Arrival): Promise<PaidPix> {
   const { txid, pixKey, endToEndId, times } = arrival;
-  if (txid !== null && pixKey === deps.pixKey && (await lockChargeToPay(tx, txid)) !== null) {
-    return await payWithin(tx, { ...arrival, txid }, deps.faults);
+  if (txid !== null && pixKey === deps.pixKey && (await payments.findCharge(txid)) !== null) {
+    return await payFrom(payments, { ...arrival, txid }, deps.faults);
   }
-  const existing = endToEndId === null ? null : await findReceivedPix(tx, endToEndId);
+  const existing = endToEndId === null ? null : await payments.findPix(endToEndId);
   if (existing && (existing.txid !== txid || existing.pixKey !== pixKey)) throw endToEndIdTaken();
-  const pix = existing ?? (await arrivalOf(tx, arrival, deps.pixKey));
+  const pix = existing ?? (await arrivalOf(payments, arrival, deps.pixKey));
   const announced = { pixKey: deps.pixKey, times, faults: deps.faults };
-  return await recordArrival(tx, { pix, repeated: existing !== null }, announced);
+  return await recordArrival(payments, { pix, repeated: existing !== null }, announced);
 }
 
-async function arrivalOf(tx: Transaction, arrival: Arrival, ownKey: string): Promise<StoredPix> {
-  const { readAt, tariffCents: tariff } = await readArrival(tx);
+async function arrivalOf(payments: Payments, arrival: Arrival, ownKey: string): Promise<StoredPix> {
+  const { readAt, tariffCents: tariff } = await payments.readTerms();
   const { txid, pixKey, amountCents } = arrival;
   const tariffCents = pixKey === ownKey ? tariff : null;
   return newPix(arrival, { txid, pixKey, amountCents, tariffCents }, readAt);

@@ -3,47 +3,10 @@ import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
 import { readWindowPage } from '#api-pix/list-window.sql.ts';
 import type { Window } from '#api-pix/window.ts';
-import type { Announcement } from '#callbacks/announce.ts';
-import { queueCallbacks } from '#callbacks/callbacks.sql.ts';
 import { JOURNAL_GATE } from '#journal/journal.sql.ts';
 import { RETURNS_OF_PIX, type ReturnsOfPix, toPixReturns } from '#pix/returns.sql.ts';
 
 import type { StoredPix } from './pix-resource.ts';
-import { TARIFF } from './tariff.sql.ts';
-
-export type ChargeToPay = {
-  txid: string;
-  amountCents: bigint;
-  pixKey: string;
-  isExpired: boolean;
-  /** What the provider takes for a Pix now. */
-  tariffCents: bigint | null;
-  /** The provider's time of the read. */
-  readAt: Date;
-};
-
-/**
- * The charge, locked until the end of the transaction: payments and the removal of one charge take turns. The
- * journal's gate comes before the row lock, as it does in the removal, or the two could wait for each other.
- */
-export async function lockChargeToPay(tx: Transaction, txid: string): Promise<ChargeToPay | null> {
-  const [charge = null] = await tx.query<ChargeToPay>(
-    named(
-      'charge_lock_to_pay',
-      sql`
-        with ${JOURNAL_GATE}
-        select
-          txid, amount as "amountCents", pix_key as "pixKey", now_() as "readAt",
-          ${TARIFF} as "tariffCents",
-          created_at + make_interval(secs => expires_in_seconds) <= now_() as "isExpired"
-        from charges
-        cross join gate
-        where txid = ${txid}
-        for update of charges`,
-    ),
-  );
-  return charge;
-}
 
 export async function findReceivedPix(
   db: Queryable,
@@ -111,63 +74,6 @@ export async function holdReceivedPix(
   );
   const pix = held ? await findReceivedPix(tx, endToEndId) : null;
   return held && pix ? { ...pix, ...held } : null;
-}
-
-/**
- * Records a Pix with its journal entry, settles the charge that it names unless it was removed, and queues the
- * notices: one statement, which answers how many. A Pix that is not the account's own touches nothing else. A
- * taken end-to-end id violates `received_pix_pkey`.
- */
-export async function recordPix(
-  tx: Transaction,
-  pix: StoredPix,
-  announce: Announcement,
-): Promise<number> {
-  const own = pix.pixKey === announce.pixKey;
-  const rows = await tx.query<{ queued: bigint }>(
-    named(
-      'received_pix_record',
-      sql`
-        with ${JOURNAL_GATE},
-        pix as (
-          insert into received_pix (end_to_end_id, txid, pix_key, amount, paid_at, tariff, own)
-          select
-            ${pix.endToEndId}, ${pix.txid}, ${pix.pixKey}, ${pix.amountCents}::bigint,
-            ${pix.paidAt}::timestamptz, ${pix.tariffCents}::bigint, ${own}::boolean
-          from gate
-          returning end_to_end_id, txid, amount, own
-        ),
-        settled as (
-          update charges
-          set status = 'CONCLUIDA', pays_at = null
-          where txid = ${pix.txid} and status = 'ATIVA' and ${own}::boolean
-        ),
-        entry as (
-          insert into journal (kind, txid, end_to_end_id, amount)
-          select 'paid', txid, end_to_end_id, amount
-          from pix
-          where own
-        ),
-        ${queueCallbacks(announce)}
-        select count(*) as queued
-        from queued`,
-    ),
-  );
-  return Number(rows[0]?.queued ?? 0n);
-}
-
-/** Queues notices of a Pix that is known already, and answers how many. */
-export async function repeatNotice(tx: Transaction, announce: Announcement): Promise<number> {
-  const rows = await tx.query<{ queued: bigint }>(
-    named(
-      'received_pix_repeat_notice',
-      sql`
-        with ${queueCallbacks(announce)}
-        select count(*) as queued
-        from queued`,
-    ),
-  );
-  return Number(rows[0]?.queued ?? 0n);
 }
 
 /** Filters of the list, each on its own. The payer of a charge is taken to be its debtor; of other Pix nobody knows one. */

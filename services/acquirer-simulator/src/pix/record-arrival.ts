@@ -1,28 +1,30 @@
 import type { AppError } from '@pixmesh/kernel/app-error';
 import { violatedConstraint } from '@pixmesh/postgres/database-error';
-import type { Database, Transaction } from '@pixmesh/postgres/pool';
+import type { Database } from '@pixmesh/postgres/pool';
 
 import { planCallbacks, toCallbackBody } from '#callbacks/plan-callbacks.ts';
 import { conflict } from '#control/conflict.ts';
 import type { Faults } from '#faults/faults.ts';
 
 import { newEndToEndId } from './end-to-end-id.ts';
+import { type Payments, paymentsWithin } from './payments.ts';
 import { type StoredPix, toPixNotice } from './pix-resource.ts';
-import { recordPix, repeatNotice } from './received-pix.sql.ts';
 
 /** `notices` counts what was queued: nothing where the key has no webhook. */
 export type PaidPix = { pix: StoredPix; repeated: boolean; notices: number };
 
-/**
- * A transaction in which a Pix arrives.
- * @throws AppError `CONFLICT` where another one takes the same end-to-end id first
- */
+/** A transaction in which a Pix arrives. */
 export async function inArrival(
   db: Database,
-  work: (tx: Transaction) => Promise<PaidPix>,
+  work: (payments: Payments) => Promise<PaidPix>,
 ): Promise<PaidPix> {
+  return await refusingTaken(() => db.transaction(async (tx) => await work(paymentsWithin(tx))));
+}
+
+/** @throws AppError `CONFLICT` where another Pix takes the same end-to-end id first */
+export async function refusingTaken(record: () => Promise<PaidPix>): Promise<PaidPix> {
   try {
-    return await db.transaction(work);
+    return await record();
   } catch (error) {
     if (violatedConstraint(error) !== 'received_pix_pkey') throw error;
     throw endToEndIdTaken(error);
@@ -34,7 +36,7 @@ export async function inArrival(
  * had gone back yet.
  */
 export async function recordArrival(
-  tx: Transaction,
+  payments: Payments,
   { pix, repeated }: { pix: StoredPix; repeated: boolean },
   announced: { pixKey: string; times: number; faults: Faults },
 ): Promise<PaidPix> {
@@ -43,10 +45,10 @@ export async function recordArrival(
   const items = Array.from({ length: announced.times }, () => item);
   const planned = planCallbacks(await announced.faults.pickCallbacks(items));
   const notices = planned.map((notice) => ({ ...notice, body }));
-  const announcement = { pixKey: announced.pixKey, notices };
+  const announce = { pixKey: announced.pixKey, notices };
   const queued = repeated
-    ? await repeatNotice(tx, announcement)
-    : await recordPix(tx, pix, announcement);
+    ? await payments.repeat(announce)
+    : await payments.record({ pix, announce });
   return { pix, repeated, notices: queued };
 }
 

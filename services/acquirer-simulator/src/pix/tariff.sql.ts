@@ -13,15 +13,14 @@ export const TARIFF: Statement = sql`
   )`;
 
 /** What a Pix that names no charge is recorded with. */
-export async function readArrival(
-  db: Queryable,
-): Promise<{ readAt: Date; tariffCents: bigint | null }> {
-  type Arrival = { readAt: Date; tariffCents: bigint | null };
-  const rows = await db.query<Arrival>(
+export type ArrivalTerms = { readAt: Date; tariffCents: bigint | null };
+
+export async function readArrivalTerms(db: Queryable): Promise<ArrivalTerms> {
+  const rows = await db.query<ArrivalTerms>(
     named(
       'pix_read_arrival',
       sql`select now_()::timestamptz(3) as "readAt", ${TARIFF} as "tariffCents"`,
     ),
   );
-  return (rows as [Arrival])[0];
+  return (rows as [ArrivalTerms])[0];
 }

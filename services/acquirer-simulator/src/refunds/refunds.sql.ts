@@ -71,7 +71,7 @@ export async function insertDoneReturn(
           from returned
           join received_pix using (end_to_end_id)
         ),
-        ${queueCallbacks(announce)}
+        ${queueCallbacks([announce])}
         select from queued`,
     ),
   );
@@ -142,7 +142,7 @@ export async function storeRefundEndings(
           where ended.status = 'DEVOLVIDO'
           order by number
         ),
-        ${queueCallbacks(announce)}
+        ${queueCallbacks([announce])}
         select from queued`,
     ),
   );

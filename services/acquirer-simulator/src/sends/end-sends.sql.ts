@@ -57,7 +57,7 @@ export async function storeEndings(
             id_envio, end_to_end_id, amount
           from ended
         ),
-        ${queueCallbacks(announce)}
+        ${queueCallbacks([announce])}
         select from queued`,
     ),
   );
@@ -106,7 +106,7 @@ export async function storeReturns(
           from returned
           join sends using (end_to_end_id)
         ),
-        ${queueCallbacks(announce)}
+        ${queueCallbacks([announce])}
         select from queued`,
     ),
   );
