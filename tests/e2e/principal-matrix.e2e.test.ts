@@ -98,10 +98,13 @@ function kindOf(name: RouteName): Kind {
   return KINDS.find((kind) => PUBLIC_ROUTES[name].path.includes(`/${kind}s`)) ?? 'charge';
 }
 
-/** Content of an answer, without what differs between two answers to the very same call. */
+/** What differs between two answers to the very same call: of the connection, too, whose age ends it. */
+const OF_ONE_ANSWER = new Set(['date', 'x-request-id', 'connection', 'keep-alive']);
+
+/** Content of an answer, without that. */
 function contentOf(answer: ReceivedAnswer): object {
-  const { date: _date, 'x-request-id': _requestId, ...headers } = answer.headers;
-  return { status: answer.status, headers, text: answer.text };
+  const headers = Object.entries(answer.headers).filter(([name]) => !OF_ONE_ANSWER.has(name));
+  return { status: answer.status, headers: Object.fromEntries(headers), text: answer.text };
 }
 
 function errorOf(answer: ReceivedAnswer): unknown[] {
