@@ -2,15 +2,29 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files that wait more than they work, slowest first: one that began last would keep its ring from ending. */
 const SLOWEST = [
-  'tests/e2e/conformance.',
   'tests/e2e/contract-fuzz.',
+  'tests/e2e/conformance.',
   'tests/e2e/payouts-unknown.',
+  'tests/e2e/payouts.',
+  'tests/e2e/generated-clients.',
+  'e2e/alone/payouts-kills.',
+  'e2e/alone/acquirer-outage.',
+  'e2e/alone/lost-messages.',
+  'e2e/alone/outages.',
+  'e2e/alone/acquirer-clock.',
+  'e2e/alone/payouts-crashes.',
   'charges/src/status-check/slow-updates.',
+  'payouts/src/service.',
+  'webhook-dispatcher/src/sending/fair-turns.',
+  'packages/kafka/src/watch-groups.',
+  'acquirer-simulator/src/page/page.',
+  'reconciliation/src/reconciliation.',
+  'gateway/src/rotations.',
+  'charges/src/refunds/refund-faults.',
   'webhook-dispatcher/src/deaths.',
   'acquirer-simulator/src/durability.',
-  'payouts/src/service.',
-  'charges/src/refunds/refund-faults.',
   'payouts/src/sending/sender-death.',
+  'gateway/src/admin/reconciliation/reconciliation.',
   'deploy/backup/backup.',
 ];
 
