@@ -3,6 +3,7 @@ import path from 'node:path';
 import { defineConfig } from 'vitest/config';
 
 import { isLong } from './packages/testkit/src/long-runs.ts';
+import { ALONE_WORKERS } from './tests/setup/alone-workers.ts';
 import { SlowestFirst } from './tests/setup/slowest-first.ts';
 
 // Kept between processes and runs: workers and the services that tests start load in half the time.
@@ -29,8 +30,9 @@ const OWN_STACK = ['tests/e2e/long/*.e2e.test.ts'];
 /**
  * Three rings, chosen by file name so that no package can be forgotten: `unit` touches nothing,
  * `int` uses real Postgres, Kafka, registry and Redis, `e2e` drives a whole running stack: first files that keep to
- * accounts of their own, side by side; then one after the other those that kill, stop or measure (`e2e-alone`); then
- * what holds of everything that they did (`e2e-end`). In the long run, files with stacks of their own (`e2e-own`).
+ * accounts of their own, side by side; then those that kill, stop or break it for everyone, each alone on one of two
+ * stacks (`e2e-alone`); then those that measure, alone on the machine (`e2e-measured`); then what holds of everything
+ * that they did (`e2e-end`). In the long run, files with stacks of their own (`e2e-own`).
  */
 export default defineConfig({
   test: {
@@ -82,8 +84,18 @@ export default defineConfig({
           ...E2E,
           name: 'e2e-alone',
           include: ['tests/e2e/alone/*.e2e.test.ts'],
-          fileParallelism: false,
+          setupFiles: [...E2E.setupFiles, 'tests/setup/stack-of-worker.ts'],
+          maxWorkers: ALONE_WORKERS,
           sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        test: {
+          ...E2E,
+          name: 'e2e-measured',
+          include: ['tests/e2e/measured/*.e2e.test.ts'],
+          fileParallelism: false,
+          sequence: { groupOrder: 3 },
         },
       },
       {
@@ -94,7 +106,7 @@ export default defineConfig({
           // Beside the ring's stack a machine of two cores would be full before anything is measured.
           globalSetup: [],
           fileParallelism: false,
-          sequence: { groupOrder: 4 },
+          sequence: { groupOrder: 5 },
         },
       },
       {
@@ -103,7 +115,7 @@ export default defineConfig({
           name: 'e2e-end',
           include: ['tests/e2e/end/*.e2e.test.ts'],
           fileParallelism: false,
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 4 },
         },
       },
     ],

@@ -1,15 +1,19 @@
-import { spawnSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
 
 import { freePorts } from '@pixmesh/testkit/free-ports';
 import { startOtlpReceiver } from '@pixmesh/testkit/otlp-receiver';
 import type { TestProject } from 'vitest/node';
 
+import { ALONE_WORKERS } from './alone-workers.ts';
+
 declare module 'vitest' {
   interface ProvidedContext {
     /** Folder of the running stack, with its `stack.json`. */
     home: string;
+    /** Folders of all stacks of the run, that one first. */
+    homes: readonly string[];
     /** Where the spans of the whole mesh can be read. */
     otlpUrl: string;
     /** Where a receiver of a test's own listens, as `http://shop.example.net`. */
@@ -17,28 +21,61 @@ declare module 'vitest' {
   }
 }
 
-type Stack = { home: string; otlpUrl: string; shopPort: number; stop: () => Promise<void> };
+type Stack = { otlpUrl: string; shopPort: number; stop: () => Promise<void> };
 
-/** The projects of the ring share one stack: the first of them boots it, and the last to end stops it. */
-let booting: Promise<Stack> | null = null;
+const HOME = path.resolve(process.env['PIXMESH_E2E_HOME'] ?? '.pixmesh-e2e');
+/** Of the second worker of the files that need a stack to themselves. */
+const SECOND_HOME = `${HOME}-second`;
+
+/** The projects of the ring share their stacks: the first of them boots these, and the last to end stops them. */
+let stacks: { first: Promise<Stack>; second: Promise<Stack> | null } | null = null;
 let users = 0;
 
 /** The whole mesh for the `e2e` ring, booted by the very command that people use, on a fresh home. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   users += 1;
-  booting ??= boot();
-  const { home, otlpUrl, shopPort, stop } = await booting;
-  project.provide('home', home);
+  const needsSecond = Math.min(ALONE_WORKERS, countAlone(project)) > 1;
+  stacks ??= bootAll(needsSecond);
+  const { first, second } = stacks;
+  const { otlpUrl, shopPort } = await first;
+  project.provide('home', HOME);
+  project.provide('homes', needsSecond ? [HOME, SECOND_HOME] : [HOME]);
   project.provide('otlpUrl', otlpUrl);
   project.provide('shopPort', shopPort);
   return async () => {
     users -= 1;
-    if (users === 0) await stop();
+    if (users > 0) return;
+    const booted = await Promise.allSettled([first, second]);
+    const stacksToStop = booted.flatMap((one) =>
+      one.status === 'fulfilled' && one.value !== null ? [one.value] : [],
+    );
+    await Promise.all(stacksToStop.map(({ stop }) => stop()));
   };
 }
 
-async function boot(): Promise<Stack> {
-  const home = path.resolve(process.env['PIXMESH_E2E_HOME'] ?? '.pixmesh-e2e');
+/** Files of this run that need a stack to themselves. */
+function countAlone(project: TestProject): number {
+  const files = project.vitest.state.getPaths();
+  return files.filter((file) => file.includes('/tests/e2e/alone/')).length;
+}
+
+/** The second one boots while files already run on the first; who needs it waits for its `stack.json`. */
+function bootAll(needsSecond: boolean): NonNullable<typeof stacks> {
+  const first = Promise.all([HOME, SECOND_HOME].map(clear)).then(() => boot(HOME));
+  const second = needsSecond ? first.then(() => boot(SECOND_HOME)) : null;
+  // Its files fail one by one, as they wait for it in vain.
+  second?.catch((error: Error) => process.stderr.write(`${SECOND_HOME}: ${error.message}\n`));
+  return { first, second };
+}
+
+/** Nothing is left of an earlier run: what waits for a `stack.json` must not find that one. */
+async function clear(home: string): Promise<void> {
+  if (!existsSync(home)) return;
+  await npmRun(['stop'], { ...process.env, PIXMESH_HOME: home });
+  rmSync(home, { recursive: true, force: true });
+}
+
+async function boot(home: string): Promise<Stack> {
   const otlp = await startOtlpReceiver();
   const [shopPort = 0] = await freePorts(1);
   const env = {
@@ -49,18 +86,20 @@ async function boot(): Promise<Stack> {
     LOG_LEVEL: 'debug',
     WEBHOOK_DEV_RECEIVERS: `shop.example.net=127.0.0.1:${shopPort}`,
   };
-  npmRun(['stop'], env);
-  rmSync(home, { recursive: true, force: true });
-  if (npmRun(['start', '--', '--detach', '--no-demo'], env) !== 0) {
+  if ((await npmRun(['start', '--', '--detach', '--no-demo'], env)) !== 0) {
     throw new Error('the stack did not start');
   }
   const stop = async (): Promise<void> => {
-    npmRun(['stop'], env);
+    await npmRun(['stop'], env);
     await otlp[Symbol.asyncDispose]();
   };
-  return { home, otlpUrl: otlp.url, shopPort, stop };
+  return { otlpUrl: otlp.url, shopPort, stop };
 }
 
-function npmRun(args: readonly string[], env: NodeJS.ProcessEnv): number {
-  return spawnSync('npm', ['run', '--silent', ...args], { stdio: 'inherit', env }).status ?? 1;
+function npmRun(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('npm', ['run', '--silent', ...args], { stdio: 'inherit', env });
+    child.on('error', reject);
+    child.on('exit', (code) => resolve(code ?? 1));
+  });
 }

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { Scope } from '@pixmesh/contracts/http/scopes';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { Client } from 'pg';
-import { afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { toOutputPattern } from '../../guides/match-output.ts';
 import { listGuides, readSamples, type Sample } from '../../guides/read-samples.ts';
@@ -16,7 +16,7 @@ import {
   type SampleEnvironment,
   startReceiver,
 } from '../../guides/run-sample.ts';
-import { admin, type Json, type Merchant, received, simulator, stack } from '../mesh.ts';
+import { admin, homeOf, type Json, type Merchant, received, simulator, stack } from '../mesh.ts';
 import { aPayingMerchant } from '../payout-calls.ts';
 
 const FUNDS_CENTS = 5_000;
@@ -41,7 +41,7 @@ beforeAll(async () => {
   assert.deepEqual(findMissingPrograms(), [], 'the samples of the guides need these programs');
   merchant = await aPayingMerchant(FUNDS_CENTS);
   env = {
-    PIXMESH_HOME: inject('home'),
+    PIXMESH_HOME: homeOf(),
     BASE_URL: stack().gateway_url,
     SIMULATOR_URL: stack().simulator_url,
     RECEIVER_URL: stack().receiver_url,
