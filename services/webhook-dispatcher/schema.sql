@@ -270,10 +270,12 @@ begin
         partition := format('%I.%I', schema, parent || '_' || to_char(week, 'YYYYMMDD'));
         execute format(
           'create table %s (like %I.%I including defaults including constraints including storage)'
-          ' with (fillfactor = 85, autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0)',
+          ' with (fillfactor = %s, autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0)',
           partition,
           schema,
-          parent
+          parent,
+          -- Each delivery is updated once, the others never.
+          case parent when 'deliveries' then 60 else 100 end
         );
         -- Rights on the parent are what counts; a partition by its own name would be a way around them.
         execute format('revoke all on %s from %I', partition, 'pixmesh_' || schema);
