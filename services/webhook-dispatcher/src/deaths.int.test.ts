@@ -147,7 +147,7 @@ async function isDrained(db: Database, expected: number): Promise<void> {
 async function readDeliveries(db: Database): Promise<RecordedDelivery[]> {
   return await db.query<RecordedDelivery>(sql`
     select
-      id, event_id as "eventId", destination_id as "destinationId", status,
+      id, event_id as "eventId", destination_id as "destinationId", lane_id as "laneId", status,
       array(
         select outcome from attempts where delivery_id = deliveries.id order by started_at, attempts.id
       ) as attempts

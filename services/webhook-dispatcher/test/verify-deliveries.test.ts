@@ -6,11 +6,19 @@ import { verifyDeliveries, PICK_UP_MS_MAX, type RunRecord } from './verify-deliv
 const CLEAN: RunRecord = {
   events: [{ eventId: 'e1', destinationIds: ['a', 'b'], publishedMs: 1_000 }],
   deliveries: [
-    { id: 'e1a', eventId: 'e1', destinationId: 'a', status: 'succeeded', attempts: ['succeeded'] },
+    {
+      id: 'e1a',
+      eventId: 'e1',
+      destinationId: 'a',
+      laneId: 'a',
+      status: 'succeeded',
+      attempts: ['succeeded'],
+    },
     {
       id: 'e1b',
       eventId: 'e1',
       destinationId: 'b',
+      laneId: 'b',
       status: 'succeeded',
       attempts: ['failed', 'succeeded'],
     },
@@ -160,5 +168,24 @@ test('the wait for a pick-up counts from the end of an outage, but not of one th
   const after = { fromMs: 25_000, toMs: 30_000 };
   expect(verifyDeliveries({ ...CLEAN, posts, outages: [after] }).faults).toEqual([
     { kind: 'late', id: 'e1b' },
+  ]);
+});
+
+test('a death may repeat twenty deliveries of a lane, and one more is a fault', () => {
+  const runOf = (count: number): RunRecord => {
+    const ids = Array.from({ length: count }, (_, index) => `e${index}`);
+    return {
+      ...CLEAN,
+      events: ids.map((eventId) => ({ eventId, destinationIds: ['a'], publishedMs: 1_000 })),
+      deliveries: ids.map((eventId) => ({ ...first, id: `${eventId}a`, eventId })),
+      posts: ids.flatMap((eventId) =>
+        [cutPost, repeatedPost].map((post) => ({ ...post, deliveryId: `${eventId}a` })),
+      ),
+      counts: [{ sender: 1, fromMs: 0, untilMs: 70_000, repeats: count }],
+    };
+  };
+  expect(verifyDeliveries(runOf(20)).faults).toEqual([]);
+  expect(verifyDeliveries(runOf(21)).faults).toEqual([
+    { kind: 'too_many_repeats', id: 'sender 0, lane a' },
   ]);
 });

@@ -16,6 +16,7 @@ export type RecordedDelivery = {
   id: string;
   eventId: string;
   destinationId: string;
+  laneId: string;
   status: string;
   attempts: readonly string[];
 };
@@ -41,6 +42,7 @@ type FaultKind =
   | 'post_without_attempt'
   | 'sent_after_success'
   | 'late'
+  | 'too_many_repeats'
   | 'uncounted_repeat';
 type Fault = { kind: FaultKind; id: string };
 
@@ -60,6 +62,8 @@ export const PICK_UP_MS_MAX = 15_000;
  * machine of one's own.
  */
 const RECORDING_MS_MAX = 2_000;
+/** What a death may repeat of one lane: ten requests that are out, and ten outcomes that are not stored (ADR 0046). */
+const REPEATS_PER_LANE_MAX = 20;
 /** What a dead process had written already may be read a little later. */
 const READING_MS_MAX = 500;
 
@@ -75,6 +79,7 @@ export function verifyDeliveries(record: RunRecord): Verdict {
     comparePosts(delivery, posts.get(delivery.id) ?? [], record.deaths),
   );
   const cut = compared.flatMap((one) => one.cut);
+  const cutByDeath = divideByDeath(record.deaths, cut);
   const pickUps = comparePickUps(record, posts);
   return {
     faults: [
@@ -82,12 +87,16 @@ export function verifyDeliveries(record: RunRecord): Verdict {
       ...unknown.map((id) => ({ kind: 'post_of_nothing', id }) as const),
       ...compared.flatMap((one) => one.faults),
       ...pickUps.faults,
+      ...cutByDeath.flatMap((one) => compareBound(record, one)),
       ...compareCounts(
         record,
         compared.flatMap((one) => one.repeats),
       ),
     ],
-    perDeath: countPerDeath(record, cut),
+    perDeath: cutByDeath.map(({ death, posts: ofDeath }) => ({
+      extra: ofDeath.length,
+      inFlight: record.posts.filter((post) => isInFlight(post, death)).length,
+    })),
     extraPosts: compared.reduce((sum, one) => sum + one.extra, 0),
     pickUpMs: pickUps.longestMs,
   };
@@ -149,16 +158,29 @@ function isInFlight(post: RecordedPost, death: Death): boolean {
   );
 }
 
-function countPerDeath(record: RunRecord, cut: readonly RecordedPost[]): Verdict['perDeath'] {
+type CutByDeath = { death: Death; posts: RecordedPost[] };
+
+/** Each post that a death cut, with the first death of its sender that can have cut it. */
+function divideByDeath(deaths: readonly Death[], cut: readonly RecordedPost[]): CutByDeath[] {
   const rest = new Set(cut);
-  return record.deaths
+  return deaths
     .filter(({ sender }) => sender !== null)
     .map((death) => {
-      const mine = [...rest].filter((post) => isInFlight(post, death));
-      for (const post of mine) rest.delete(post);
-      const inFlight = record.posts.filter((post) => isInFlight(post, death)).length;
-      return { extra: mine.length, inFlight };
+      const posts = [...rest].filter((post) => isInFlight(post, death));
+      for (const post of posts) rest.delete(post);
+      return { death, posts };
     });
+}
+
+/** A death repeats no more of a lane than its sender may have had in flight in it. */
+function compareBound({ deliveries }: RunRecord, { death, posts }: CutByDeath): Fault[] {
+  const lanes = new Map(deliveries.map(({ id, laneId }) => [id, laneId]));
+  const byLane = Map.groupBy(posts, ({ deliveryId }) => lanes.get(deliveryId));
+  return [...byLane].flatMap(([laneId, { length }]) =>
+    length > REPEATS_PER_LANE_MAX
+      ? [{ kind: 'too_many_repeats', id: `sender ${death.sender}, lane ${laneId}` } as const]
+      : [],
+  );
 }
 
 /** The first post of each delivery comes in time. */

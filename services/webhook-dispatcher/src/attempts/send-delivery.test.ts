@@ -10,7 +10,7 @@ import type { DueDelivery } from './due-delivery.ts';
 import { createOpenedSecrets } from './opened-secrets.ts';
 import type { Outcome } from './outcome-store.ts';
 import { RETRY_DELAYS_MS } from './retry-schedule.ts';
-import { sendDelivery } from './send-delivery.ts';
+import { type DeliveryToSend, sendDelivery } from './send-delivery.ts';
 
 const STORED = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 const STORED_TRACE = STORED.split('-')[1];
@@ -58,8 +58,9 @@ function aDue(changes: Partial<DueDelivery> = {}): DueDelivery {
 async function send(
   due: DueDelivery,
   { leaseMs = 13_000, failureCount = 0, result = ANSWERED } = {},
-): Promise<{ posted: number; outcomes: Outcome[] }> {
+): Promise<{ posted: number; failuresAtAnswer: number[]; outcomes: Outcome[] }> {
   const outcomes: Outcome[] = [];
+  const failuresAtAnswer: number[] = [];
   let posted = 0;
   const claim = {
     id: due.laneId,
@@ -80,17 +81,27 @@ async function send(
     logger: createLogger('test', 'silent'),
     secrets: createOpenedSecrets('{}'),
     leaseLeftMsMin: LEASE_LEFT_MS_MIN,
+    onAnswer: ({ lane }: DeliveryToSend) => {
+      expect(outcomes).toEqual([]);
+      failuresAtAnswer.push(lane.failureCount);
+    },
   };
   const nowMs = performance.now();
   await sendDelivery(deps, { due, lane: toOwnedLane(claim, nowMs + leaseMs), fetchedMs: nowMs });
-  return { posted, outcomes };
+  return { posted, failuresAtAnswer, outcomes };
 }
 
 describe('a send', () => {
   test('does not begin with too little of the lease left, and records nothing', async () => {
     const late = await send(aDue(), { leaseMs: LEASE_LEFT_MS_MIN - 1 });
-    expect(late).toEqual({ posted: 0, outcomes: [] });
+    expect(late).toEqual({ posted: 0, failuresAtAnswer: [], outcomes: [] });
     expect((await send(aDue(), { leaseMs: LEASE_LEFT_MS_MIN + 1_000 })).posted).toBe(1);
+  });
+
+  test('counts for the breaker before its slot is free, and its slot is free before its outcome is recorded', async () => {
+    const { failuresAtAnswer, outcomes } = await send(aDue(), { failureCount: 4 });
+    expect(failuresAtAnswer).toEqual([5]);
+    expect(outcomes).toHaveLength(1);
   });
 
   test('is followed by the next attempt of its schedule, a re-send by none', async () => {

@@ -24,6 +24,8 @@ export type SendDeps = {
   secrets: OpenedSecrets;
   /** What must be left of the lane's lease for a request to begin. */
   leaseLeftMsMin: number;
+  /** Called once the receiver has answered, or did not in time, and that is counted: it may have another request. */
+  onAnswer(send: DeliveryToSend): void;
 };
 
 /** What is to be sent, under which claim, and when by the process's own clock it was fetched. */
@@ -45,10 +47,10 @@ export async function sendDelivery(deps: SendDeps, send: DeliveryToSend): Promis
   }
   const result = await post(deps, due);
   if (result.outcome === 'succeeded') await failpoint('webhooks.send.after-2xx');
-  await deps.recorder.record({
-    attempt: toOutcome(send, result, new Date(due.fetchedAtMs + waitedMs)),
-    lane: moveBreaker(lane, result),
-  });
+  const attempt = toOutcome(send, result, new Date(due.fetchedAtMs + waitedMs));
+  const change = moveBreaker(lane, result);
+  deps.onAnswer(send);
+  await deps.recorder.record({ attempt, lane: change });
 }
 
 function toOutcome(

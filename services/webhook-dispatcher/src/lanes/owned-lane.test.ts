@@ -3,10 +3,13 @@ import { expect, test } from 'vitest';
 import { ATTEMPTS_MAX } from '#attempts/retry-schedule.ts';
 
 import {
+  beginSend,
   BREAKER_THRESHOLD,
   countAttempt,
+  countRepeats,
+  endRequest,
   endSend,
-  beginSend,
+  inFlightMaxOf,
   type OwnedLane,
   PROBE_INTERVAL_MS,
   roomForRecovered,
@@ -53,6 +56,56 @@ test('a lane that fails has no more in flight than failures are missing', () => 
   expect(roomOf(lane, PER_LANE_MAX, NOW_MS)).toBe(2);
   countAttempt(lane, true, NOW_MS);
   expect(roomOf(lane, PER_LANE_MAX, NOW_MS)).toBe(PER_LANE_MAX - 1);
+});
+
+test('a request that was answered frees its slot at once, and with its outcome unstored counts in a bound of its own', () => {
+  const lane = aLane();
+  const send = (index: number): void =>
+    beginSend(lane, { queueId: `q${index}`, rank: 0, recoveryId: null });
+  for (let index = 0; index < PER_LANE_MAX; index += 1) send(index);
+  expect(roomOf(lane, PER_LANE_MAX, NOW_MS)).toBe(0);
+  for (let index = 0; index < PER_LANE_MAX; index += 1) {
+    endRequest(lane, `q${index}`);
+    expect(roomOf(lane, PER_LANE_MAX, NOW_MS)).toBe(1);
+    send(PER_LANE_MAX + index);
+  }
+  expect(lane.inFlight.size).toBe(inFlightMaxOf(PER_LANE_MAX));
+  endRequest(lane, `q${PER_LANE_MAX}`);
+  expect(roomOf(lane, PER_LANE_MAX, NOW_MS)).toBe(0);
+  endSend(lane, 'q0');
+  expect(roomOf(lane, PER_LANE_MAX, NOW_MS)).toBe(1);
+});
+
+test('a lane that fails makes no more requests than failures are missing, also while no outcome is stored', () => {
+  const lane = aLane();
+  for (let made = 1; made <= BREAKER_THRESHOLD; made += 1) {
+    beginSend(lane, { queueId: `q${made}`, rank: 0, recoveryId: null });
+  }
+  for (let failed = 1; failed <= BREAKER_THRESHOLD; failed += 1) {
+    countAttempt(lane, false, NOW_MS);
+    endRequest(lane, `q${failed}`);
+    expect(roomOf(lane, PER_LANE_MAX, NOW_MS)).toBe(0);
+  }
+  expect(lane.probeAtMs).not.toBeNull();
+});
+
+test('a probe waits until the outcome of the one before is stored', () => {
+  const lane = aLane({ failureCount: BREAKER_THRESHOLD, probeAtMs: NOW_MS });
+  beginSend(lane, { queueId: 'probe', rank: 0, recoveryId: null });
+  countAttempt(lane, false, NOW_MS);
+  endRequest(lane, 'probe');
+  expect(roomOf(lane, PER_LANE_MAX, NOW_MS + PROBE_INTERVAL_MS)).toBe(0);
+  endSend(lane, 'probe');
+  expect(roomOf(lane, PER_LANE_MAX, NOW_MS + PROBE_INTERVAL_MS)).toBe(1);
+});
+
+test('after a take-over as many sends count as repeats as the owner before may have had in flight', () => {
+  const lane = aLane({ isTakenOver: true });
+  const counts = [7, PER_LANE_MAX, PER_LANE_MAX, PER_LANE_MAX].map((fetched) =>
+    countRepeats(lane, fetched, PER_LANE_MAX),
+  );
+  expect(counts).toEqual([7, PER_LANE_MAX, inFlightMaxOf(PER_LANE_MAX) - 17, 0]);
+  expect(countRepeats(aLane(), PER_LANE_MAX, PER_LANE_MAX)).toBe(0);
 });
 
 test('all attempts of one delivery together never open it', () => {

@@ -4,6 +4,11 @@ import type { ClaimedLane } from '#lanes/claim-lanes.sql.ts';
 export const BREAKER_THRESHOLD = 10;
 /** Between a failed probe and the next one. */
 export const PROBE_INTERVAL_MS = 1_000;
+/**
+ * Outcomes of a lane that may wait to be stored beside its full slots, as a part of these: what a commit and the turn before
+ * it take is then no wait for a fast receiver. What a crash may repeat of the lane grows by as many.
+ */
+const UNRECORDED_SHARE = 1;
 /** Recovered deliveries have this part of a lane's slots at most, so that a live one finds a slot free. */
 const RECOVERED_SHARE_OF_LANE = 1 / 3;
 /** One in so many sends of a lane is for retries and recovered deliveries, while any are due. */
@@ -19,7 +24,9 @@ export type OwnedLane = {
   leaseEndsMs: number;
   /** Queue rows whose requests are out or whose outcomes are not stored yet. */
   readonly inFlight: Set<string>;
-  /** Those of them that belong to recoveries. */
+  /** Those of them whose receivers have answered: they hold no slot of the lane. */
+  readonly unrecorded: Set<string>;
+  /** Those of `inFlight` that belong to recoveries. */
   readonly recovering: Set<string>;
   /** Whether something may be due that was not fetched. */
   isDirty: boolean;
@@ -39,8 +46,10 @@ export type OwnedLane = {
   lastTurn: number;
   /** When it last had something to do. */
   activeMs: number;
-  /** Whether what is fetched first may have been sent already, by an owner that died. */
+  /** Whether what is fetched next may have been sent already, by an owner that died. */
   isTakenOver: boolean;
+  /** What may have been, of what was fetched so far. */
+  repeatedCount: number;
 };
 
 export function toOwnedLane(claim: ClaimedLane, leaseEndsMs: number): OwnedLane {
@@ -51,6 +60,7 @@ export function toOwnedLane(claim: ClaimedLane, leaseEndsMs: number): OwnedLane 
     fence: claim.fence,
     leaseEndsMs,
     inFlight: new Set(),
+    unrecorded: new Set(),
     recovering: new Set(),
     isDirty: true,
     failureCount: claim.failureCount,
@@ -62,23 +72,30 @@ export function toOwnedLane(claim: ClaimedLane, leaseEndsMs: number): OwnedLane 
     lastTurn: 0,
     activeMs: nowMs,
     isTakenOver: claim.isTakenOver,
+    repeatedCount: 0,
   };
 }
 
-/**
- * How many more requests its breaker and its own bound allow. A lane that fails never has more in flight than failures
- * are missing, so that no more than these are made before it opens.
- */
-export function roomOf(lane: OwnedLane, perLaneMax: number, nowMs: number): number {
-  if (lane.probeAtMs === null) {
-    const missing = Math.max(1, BREAKER_THRESHOLD - lane.failureCount);
-    const most = lane.failureCount === 0 ? perLaneMax : Math.min(perLaneMax, missing);
-    return Math.max(0, most - lane.inFlight.size);
-  }
-  return lane.inFlight.size === 0 && nowMs >= lane.probeAtMs ? 1 : 0;
+/** Requests that are out and outcomes that are not stored, together: what a crash may repeat of one lane. */
+export function inFlightMaxOf(perLaneMax: number): number {
+  return perLaneMax + Math.ceil(perLaneMax * UNRECORDED_SHARE);
 }
 
-/** How many more recovered deliveries may be out. */
+/**
+ * How many more requests its breaker and its own bounds allow. A lane that fails never has more of them out than failures
+ * are missing, so that no more than these are made before it opens: an attempt counts from its answer on, stored or not.
+ * A probe also waits for the outcome of the one before.
+ */
+export function roomOf(lane: OwnedLane, perLaneMax: number, nowMs: number): number {
+  const { inFlight, unrecorded, failureCount, probeAtMs } = lane;
+  if (probeAtMs !== null) return inFlight.size === 0 && nowMs >= probeAtMs ? 1 : 0;
+  const missing = Math.max(1, BREAKER_THRESHOLD - failureCount);
+  const slots = failureCount === 0 ? perLaneMax : Math.min(perLaneMax, missing);
+  const free = slots - (inFlight.size - unrecorded.size);
+  return Math.max(0, Math.min(free, inFlightMaxOf(perLaneMax) - inFlight.size));
+}
+
+/** How many more recovered deliveries may be in flight. They count until they are stored: live ones find room in both bounds. */
 export function roomForRecovered(lane: OwnedLane, perLaneMax: number): number {
   const most = Math.max(1, Math.floor(perLaneMax * RECOVERED_SHARE_OF_LANE));
   return Math.max(0, most - lane.recovering.size);
@@ -100,10 +117,28 @@ export function beginSend(lane: OwnedLane, send: Send): void {
   lane.firstsInARow = send.rank === 0 ? lane.firstsInARow + 1 : 0;
 }
 
-/** Releases the slot, once the outcome is stored. Other recovered deliveries may wait for that of a recovered one. */
+/** Releases the slot: the receiver has answered, and its outcome is to be stored. The attempt must have been counted. */
+export function endRequest(lane: OwnedLane, queueId: string): void {
+  lane.unrecorded.add(queueId);
+}
+
+/** The outcome is stored, or there is none. Other recovered deliveries may wait for the place of a recovered one. */
 export function endSend(lane: OwnedLane, queueId: string): void {
   lane.inFlight.delete(queueId);
+  lane.unrecorded.delete(queueId);
   if (lane.recovering.delete(queueId)) lane.isDirty = true;
+}
+
+/**
+ * How many of those that were fetched may have been sent already, by an owner that died. What it had in flight was due
+ * first, so no more than its bound.
+ */
+export function countRepeats(lane: OwnedLane, fetched: number, perLaneMax: number): number {
+  if (!lane.isTakenOver) return 0;
+  const count = Math.min(fetched, inFlightMaxOf(perLaneMax) - lane.repeatedCount);
+  lane.repeatedCount += count;
+  lane.isTakenOver = lane.repeatedCount < inFlightMaxOf(perLaneMax);
+  return count;
 }
 
 /**

@@ -13,8 +13,11 @@ const BOUNDS = {
 };
 
 /** Each lane is of an account of its own where none is named. */
-function aLane(id: string, changes: Partial<OwnedLane> & { sending?: number } = {}): OwnedLane {
-  const { sending = 0, ...others } = changes;
+function aLane(
+  id: string,
+  changes: Partial<OwnedLane> & { sending?: number; answered?: number } = {},
+): OwnedLane {
+  const { sending = 0, answered = 0, ...others } = changes;
   const claim = {
     id,
     accountId: id,
@@ -24,7 +27,8 @@ function aLane(id: string, changes: Partial<OwnedLane> & { sending?: number } = 
     isTakenOver: false,
   };
   const inFlight = new Set(Array.from({ length: sending }, (_, index) => `${id}-${index}`));
-  return { ...toOwnedLane(claim, BOUNDS.nowMs), inFlight, ...others };
+  const unrecorded = new Set([...inFlight].slice(0, answered));
+  return { ...toOwnedLane(claim, BOUNDS.nowMs), inFlight, unrecorded, ...others };
 }
 
 function plan(lanes: readonly OwnedLane[], bounds = BOUNDS) {
@@ -46,9 +50,17 @@ describe('a plan', () => {
     expect(requests[0]?.inFlight).toEqual([...lane.inFlight]);
   });
 
+  test('gives the slots of answered requests again, and still names their deliveries as in flight', () => {
+    const lane = aLane('a', { sending: 12, answered: 4 });
+    expect(plan([lane])).toEqual({ takes: { a: 2 }, full: [] });
+    const { requests } = planFetch(new Map([['a', lane]]), BOUNDS);
+    expect(requests[0]?.inFlight).toEqual([...lane.inFlight]);
+  });
+
   test('leaves out lanes that are full, resting, clean, or whose probe is not due', () => {
     const lanes = [
       aLane('full', { sending: 10 }),
+      aLane('unrecorded', { sending: 20, answered: 15 }),
       aLane('resting', { isResting: true }),
       aLane('clean', { isDirty: false }),
       aLane('open', { failureCount: 10, probeAtMs: BOUNDS.nowMs + 1 }),
@@ -100,7 +112,8 @@ describe('a plan', () => {
 
   test('never passes a bound, whatever the lanes are', () => {
     const lane = fc.record({
-      sending: fc.nat({ max: 10 }),
+      sending: fc.nat({ max: 20 }),
+      answered: fc.nat({ max: 20 }),
       isDirty: fc.boolean(),
       isProven: fc.boolean(),
       failureCount: fc.nat({ max: 9 }),
@@ -116,8 +129,10 @@ describe('a plan', () => {
           const taken = Object.values(takes).reduce((sum, take) => sum + take, 0);
           expect(taken).toBeLessThanOrEqual(Math.max(0, max - inUse));
           for (const [id, take] of Object.entries(takes)) {
-            const { inFlight } = lanes.find((each) => each.id === id)!;
-            expect(take + inFlight.size).toBeLessThanOrEqual(BOUNDS.perLaneMax);
+            const { inFlight, unrecorded } = lanes.find((each) => each.id === id)!;
+            const out = inFlight.size - unrecorded.size;
+            expect(take + out).toBeLessThanOrEqual(BOUNDS.perLaneMax);
+            expect(take + inFlight.size).toBeLessThanOrEqual(2 * BOUNDS.perLaneMax);
           }
         },
       ),

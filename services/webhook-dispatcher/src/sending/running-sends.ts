@@ -1,7 +1,7 @@
 import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { type DeliveryToSend, sendDelivery, type SendDeps } from '#attempts/send-delivery.ts';
-import { endSend, beginSend } from '#lanes/owned-lane.ts';
+import { beginSend, endRequest, endSend } from '#lanes/owned-lane.ts';
 
 export type RunningSends = {
   /** Requests that are out or whose outcomes are not stored yet. */
@@ -12,14 +12,18 @@ export type RunningSends = {
 };
 
 type RunningDeps = {
-  sendDeps: SendDeps;
+  sendDeps: Omit<SendDeps, 'onAnswer'>;
   logger: Logger;
-  /** Called when one has ended, with its lane. */
-  onEnd(send: DeliveryToSend): void;
+  /** Called when its lane may have room for another one: at its answer, and once its outcome is stored. */
+  onRoom(send: DeliveryToSend): void;
 };
 
-/** The sends of this process; each holds a slot of its lane and of the process until its outcome is stored. */
-export function createRunningSends({ sendDeps, logger, onEnd }: RunningDeps): RunningSends {
+/**
+ * The sends of this process. Each holds a slot of its lane until its receiver has answered, and a slot of the process
+ * until its outcome is stored.
+ */
+export function createRunningSends({ sendDeps, logger, onRoom }: RunningDeps): RunningSends {
+  const deps: SendDeps = { ...sendDeps, onAnswer };
   const running = new Set<Promise<void>>();
   return {
     size: () => running.size,
@@ -32,7 +36,7 @@ export function createRunningSends({ sendDeps, logger, onEnd }: RunningDeps): Ru
   function begin(send: DeliveryToSend): void {
     const { due, lane } = send;
     beginSend(lane, due);
-    const ended = sendDelivery(sendDeps, send)
+    const ended = sendDelivery(deps, send)
       .catch((error: unknown) => {
         // It is still queued: an error of ours costs time, never an attempt.
         logger.error({ err: error, delivery_id: due.deliveryId }, 'delivery not sent');
@@ -40,8 +44,13 @@ export function createRunningSends({ sendDeps, logger, onEnd }: RunningDeps): Ru
       .finally(() => {
         endSend(lane, due.queueId);
         running.delete(ended);
-        onEnd(send);
+        onRoom(send);
       });
     running.add(ended);
+  }
+
+  function onAnswer(send: DeliveryToSend): void {
+    endRequest(send.lane, send.due.queueId);
+    onRoom(send);
   }
 }

@@ -4,7 +4,7 @@ import type { DueDelivery } from '#attempts/due-delivery.ts';
 import type { OutcomeRecorder } from '#attempts/outcome-recorder.ts';
 import { sendsRepeated } from '#events.ts';
 import { cancelLanes } from '#lanes/cancel-lanes.sql.ts';
-import type { OwnedLane } from '#lanes/owned-lane.ts';
+import { countRepeats, type OwnedLane } from '#lanes/owned-lane.ts';
 import type { ScheduleClock } from '#schedule-clock.ts';
 
 import type { DeliveryRates } from './delivery-rates.ts';
@@ -33,7 +33,12 @@ export type SenderTurns = {
   turn(isPoll: boolean): Promise<boolean>;
 };
 
-type FoundInLane = { request: LaneRequest; found: DueDelivery[]; fetchedMs: number };
+type FoundInLane = {
+  lane: OwnedLane;
+  request: LaneRequest;
+  found: DueDelivery[];
+  fetchedMs: number;
+};
 
 /**
  * One turn of a sender: lanes are released, claimed and renewed, what is due in them is fetched, and its sends begin.
@@ -106,7 +111,7 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
       const lane = keeper.lanes.get(request.id);
       const found = byLane.get(request.id);
       if (lane !== undefined && found !== undefined) {
-        serve(sends, lane, { request, found, fetchedMs });
+        serve(deps, { lane, request, found, fetchedMs });
       }
     }
     await rates.settle(requests, due);
@@ -121,10 +126,12 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
   }
 }
 
-function serve(sends: RunningSends, lane: OwnedLane, { request, found, fetchedMs }: FoundInLane) {
+function serve(deps: TurnDeps, { lane, request, found, fetchedMs }: FoundInLane): void {
+  const { sends, inFlightPerLaneMax } = deps;
+  const isAll = found.length < request.take;
   lane.activeMs = fetchedMs;
-  if (found.length >= request.take) lane.isDirty = true;
-  if (lane.isTakenOver) sendsRepeated(found.length);
-  lane.isTakenOver = false;
+  if (!isAll) lane.isDirty = true;
+  sendsRepeated(countRepeats(lane, found.length, inFlightPerLaneMax));
+  if (isAll) lane.isTakenOver = false;
   for (const due of found) sends.begin({ due, lane, fetchedMs });
 }

@@ -7,7 +7,6 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { createOpenedSecrets } from '#attempts/opened-secrets.ts';
 import { createOutcomeRecorder } from '#attempts/outcome-recorder.ts';
-import type { SendDeps } from '#attempts/send-delivery.ts';
 import { observeSender } from '#events.ts';
 import type { Exchange } from '#exchange/exchange.ts';
 import { START_MARGIN_MS } from '#lanes/lease.ts';
@@ -56,15 +55,16 @@ export type SenderDeps = {
 /**
  * Serves lanes: claims those in which something is due, fetches it, sends it, at most so many at a time in all and per
  * lane, and releases lanes that have nothing to do. A lane has one sender at a time, so its bound holds over all
- * processes, and a receiver that hangs holds a bounded share. A send keeps its slot until the outcome is stored, so
- * memory, and repeats after a crash, are bounded by the slots.
+ * processes, and a receiver that hangs holds a bounded share. A send keeps its slot of the lane until the receiver has
+ * answered, and its slot of the process until the outcome is stored: memory, and repeats after a crash, are bounded by
+ * the slots of the process, and per lane by requests and outcomes together (ADR 0046).
  */
 export function startSender(deps: SenderDeps): Sender {
   const { logger } = deps;
   const signal = createWakeSignal();
   const keeper = createLaneKeeper(deps);
   const recorder = createOutcomeRecorder({ ...deps, inFlight: () => sends.size() });
-  const sendDeps: SendDeps = {
+  const sendDeps = {
     exchange: deps.exchange,
     recorder,
     logger,
@@ -74,7 +74,7 @@ export function startSender(deps: SenderDeps): Sender {
   const sends = createRunningSends({
     sendDeps,
     logger,
-    onEnd: ({ lane }) => {
+    onRoom: ({ lane }) => {
       if (lane.isDirty || turns.isSaturated()) signal.notify();
     },
   });
