@@ -104,6 +104,7 @@ describe('an outcome', () => {
       clock: databaseClock,
       logger: createLogger('test', 'silent'),
       inFlight: () => due.length,
+      isHeldUp: () => false,
     });
     const excerpts = ['ok', 'a\u0000b', 'ok'];
     await Promise.all(
@@ -117,9 +118,7 @@ describe('an outcome', () => {
     const rows = await database.db.query<{ response_excerpt: string | null }>(sql`
       select response_excerpt from attempts
       where delivery_id = any (${due.map(({ deliveryId }) => deliveryId)}::uuid[])`);
-    expect(rows.map((row) => row.response_excerpt).toSorted()).toEqual(
-      ['ok', 'ok', null].toSorted(),
-    );
+    expect(rows.map((row) => row.response_excerpt ?? '').toSorted()).toEqual(['', 'ok', 'ok']);
   });
 
   test('of a delivery that was canceled meanwhile is one more attempt, and it stays canceled', async () => {

@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises';
+
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
@@ -7,8 +9,11 @@ import { createOutcomeStore, type Outcome } from './outcome-store.ts';
 
 /** Outcomes per commit: commits, not requests, are what deliveries cost. */
 const OUTCOMES_PER_COMMIT_MAX = 128;
-/** Between the beginnings of two commits: what comes meanwhile shares the next one. A lone outcome never waits. */
-const COMMIT_INTERVAL_MS = 25;
+/**
+ * Between the beginnings of two commits: what comes meanwhile shares the next one. A lone outcome never waits, and no
+ * receiver does: requests follow each other without it until a lane is held up, and then it ends.
+ */
+const COMMIT_INTERVAL_MS = 50;
 /** So many share a commit before its time when nothing more is on its way: a full lane, or nearly so. */
 const GATHERED_MIN = 8;
 
@@ -25,6 +30,8 @@ type RecorderDeps = {
   logger: Logger;
   /** Sends that are not recorded yet: once all of them are waiting, there is nothing more to gather. */
   inFlight(): number;
+  /** Whether this lane would send if its outcomes were stored. */
+  isHeldUp(laneId: string): boolean;
 };
 type Waiting = { outcome: Outcome; done(): void };
 
@@ -44,7 +51,7 @@ export function createOutcomeRecorder(deps: RecorderDeps): OutcomeRecorder {
     return new Promise((done) => {
       queue.push({ outcome, done });
       if (!flushing) void flush();
-      if (isGathered()) endGathering?.();
+      if (isGathered() || isHeldUp({ outcome })) endGathering?.();
     });
   }
 
@@ -53,10 +60,17 @@ export function createOutcomeRecorder(deps: RecorderDeps): OutcomeRecorder {
     return queue.length >= Math.min(OUTCOMES_PER_COMMIT_MAX, all);
   }
 
+  function isHeldUp({ outcome }: Pick<Waiting, 'outcome'>): boolean {
+    return deps.isHeldUp(outcome.attempt.laneId);
+  }
+
   /** Until the next commit is to begin. */
   async function gather(): Promise<void> {
     const restMs = flushedMs + COMMIT_INTERVAL_MS - performance.now();
-    if (restMs <= 1 || isGathered()) return;
+    if (restMs <= 1) return;
+    // The sends of the commit before give back their places first.
+    await setImmediate();
+    if (isGathered() || queue.some(isHeldUp)) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, restMs);
       endGathering = () => {

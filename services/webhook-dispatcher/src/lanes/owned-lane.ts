@@ -95,6 +95,12 @@ export function roomOf(lane: OwnedLane, perLaneMax: number, nowMs: number): numb
   return Math.max(0, Math.min(free, inFlightMaxOf(perLaneMax) - inFlight.size));
 }
 
+/** Whether it has free slots and may not use them before outcomes of it are stored. */
+export function isHeldUp({ inFlight, unrecorded }: OwnedLane, perLaneMax: number): boolean {
+  const inFlightMax = inFlightMaxOf(perLaneMax);
+  return inFlight.size >= inFlightMax && unrecorded.size > inFlightMax - perLaneMax;
+}
+
 /** How many more recovered deliveries may be in flight. They count until they are stored: live ones find room in both bounds. */
 export function roomForRecovered(lane: OwnedLane, perLaneMax: number): number {
   const most = Math.max(1, Math.floor(perLaneMax * RECOVERED_SHARE_OF_LANE));

@@ -10,6 +10,7 @@ import { createOutcomeRecorder } from '#attempts/outcome-recorder.ts';
 import { observeSender } from '#events.ts';
 import type { Exchange } from '#exchange/exchange.ts';
 import { START_MARGIN_MS } from '#lanes/lease.ts';
+import { isHeldUp } from '#lanes/owned-lane.ts';
 import type { ScheduleClock } from '#schedule-clock.ts';
 
 import { createDeliveryRates } from './delivery-rates.ts';
@@ -63,7 +64,14 @@ export function startSender(deps: SenderDeps): Sender {
   const { logger } = deps;
   const signal = createWakeSignal();
   const keeper = createLaneKeeper(deps);
-  const recorder = createOutcomeRecorder({ ...deps, inFlight: () => sends.size() });
+  const recorder = createOutcomeRecorder({
+    ...deps,
+    inFlight: () => sends.size(),
+    isHeldUp: (laneId) => {
+      const lane = keeper.lanes.get(laneId);
+      return lane !== undefined && lane.isDirty && isHeldUp(lane, deps.inFlightPerLaneMax);
+    },
+  });
   const sendDeps = {
     exchange: deps.exchange,
     recorder,
