@@ -69,7 +69,9 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
     if (isPoll) await rotate();
     if (mayClaim && sends.size() < inFlightMax) {
       mayClaim = false;
-      mayClaim = await keeper.claim(inFlightMax - sends.size(), waitingAccounts);
+      const isMore = await keeper.claim(inFlightMax - sends.size(), waitingAccounts);
+      // What was marked meanwhile may have been committed too late for this claim.
+      if (isMore) mayClaim = true;
     }
     await keeper.renew();
     const plan = planFetch(keeper.lanes, {
