@@ -31,11 +31,12 @@ function aLane(
   return { ...toOwnedLane(claim, BOUNDS.nowMs), inFlight, unrecorded, ...others };
 }
 
+function byId(lanes: readonly OwnedLane[]): Map<string, OwnedLane> {
+  return new Map(lanes.map((lane) => [lane.id, lane]));
+}
+
 function plan(lanes: readonly OwnedLane[], bounds = BOUNDS) {
-  const { requests, fullAccounts } = planFetch(
-    new Map(lanes.map((lane) => [lane.id, lane])),
-    bounds,
-  );
+  const { requests, fullAccounts } = planFetch(byId(lanes), bounds);
   return {
     takes: Object.fromEntries(requests.map(({ id, take }) => [id, take])),
     full: [...fullAccounts],
@@ -68,11 +69,21 @@ describe('a plan', () => {
     expect(plan(lanes)).toEqual({ takes: {}, full: [] });
   });
 
-  test('shares slots alike before any lane gets more, and reports that some had to wait', () => {
+  test('shares slots alike before any lane gets more, and reports that there were not as many as asked for', () => {
     const lanes = Array.from({ length: 16 }, (_, index) => aLane(`lane-${index}`));
-    const { takes, full } = plan(lanes);
+    const { takes } = plan(lanes);
     expect(Object.values(takes)).toEqual(Array(16).fill(4));
-    expect(full).toHaveLength(16);
+    expect(planFetch(byId(lanes), BOUNDS).isSaturated).toBe(true);
+    expect(planFetch(byId(lanes.slice(0, 3)), BOUNDS).isSaturated).toBe(false);
+  });
+
+  test('reports accounts of lanes that got no slot as full, and never for having less than they may', () => {
+    const served = Array.from({ length: 16 }, (_, index) => aLane(`lane-${index}`));
+    expect(plan(served).full).toEqual([]);
+    const many = Array.from({ length: BOUNDS.inFlightMax + 1 }, (_, index) => aLane(`${index}`));
+    const { takes, full } = plan(many);
+    expect(Object.values(takes)).toEqual(Array(BOUNDS.inFlightMax).fill(1));
+    expect(full).toHaveLength(1);
   });
 
   test('while slots are scarce gives one at a time to lanes that have not proven themselves', () => {

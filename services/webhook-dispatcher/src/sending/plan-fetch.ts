@@ -21,8 +21,10 @@ type Bounds = {
 export type FetchPlan = {
   /** In the order of their last turns. */
   requests: LaneRequest[];
-  /** Accounts that have lanes which had to wait for slots. */
+  /** Accounts that have lanes which got no slot. */
   fullAccounts: Set<string>;
+  /** Whether a lane may have got less than is due in it. */
+  isSaturated: boolean;
 };
 
 /** A lane in which something may be due, and what the plan gives it. */
@@ -39,18 +41,24 @@ export function planFetch(lanes: ReadonlyMap<string, OwnedLane>, bounds: Bounds)
   const pools = readPools(lanes.values(), bounds.inFlightMax);
   const served = new Set<Wanting>();
   const fullAccounts = new Set<string>();
+  let isSaturated = false;
   let lines = readLines(lanes.values(), bounds, pools);
   while (lines.length > 0) {
     lines = lines.filter((line) => {
       const wanting = serveNext(line, pools, bounds);
       // At the end of the order again.
-      if (wanting !== null) served.delete(wanting);
-      if (wanting !== null) served.add(wanting);
-      else if (line.lanes.length > 0) fullAccounts.add(line.accountId);
-      return wanting !== null;
+      if (wanting !== null) {
+        served.delete(wanting);
+        served.add(wanting);
+        return true;
+      }
+      if (line.lanes.length > 0) isSaturated = true;
+      // One that got a slot does not wait for others: it may have no more than one delivery due.
+      if (line.lanes.some(({ take }) => take === 0)) fullAccounts.add(line.accountId);
+      return false;
     });
   }
-  return { requests: [...served].map(toRequest), fullAccounts };
+  return { requests: [...served].map(toRequest), fullAccounts, isSaturated };
 }
 
 /** Gives a slot to the next lane of a line; null where none of them may have one. */

@@ -47,12 +47,12 @@ type FoundInLane = {
 export function createSenderTurns(deps: TurnDeps): SenderTurns {
   const { db, clock, keeper, rates, sends, inFlightMax } = deps;
   let mayClaim = true;
-  let fullAccounts: ReadonlySet<string> = new Set();
+  let isSaturated = false;
   /** Accounts whose lanes wait here, for slots or for their rate. */
   let waitingAccounts: ReadonlySet<string> = new Set();
   const fullSincePoll = new Set<string>();
   let turnCount = 0;
-  return { markDue, isSaturated: () => fullAccounts.size > 0, turn };
+  return { markDue, isSaturated: () => isSaturated, turn };
 
   function markDue(laneIds: readonly string[]): void {
     const isAll = laneIds.length === 0;
@@ -80,13 +80,13 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
       nowMs: performance.now(),
       pausedAccounts: rates.paused(),
     });
-    fullAccounts = plan.fullAccounts;
-    for (const accountId of fullAccounts) fullSincePoll.add(accountId);
+    isSaturated = plan.isSaturated;
+    for (const accountId of plan.fullAccounts) fullSincePoll.add(accountId);
     // What a limit leaves out stays marked as due.
     const requests = plan.requests.length > 0 ? await rates.admit(plan.requests) : [];
     const isCanceling = requests.length > 0 && (await fetch(requests));
     // Read before the next turn, by which a pause may have ended.
-    waitingAccounts = new Set([...fullAccounts, ...rates.paused()]);
+    waitingAccounts = new Set([...plan.fullAccounts, ...rates.paused()]);
     return isCanceling || (mayClaim && sends.size() < inFlightMax);
   }
 
