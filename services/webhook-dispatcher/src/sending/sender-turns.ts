@@ -69,9 +69,8 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
     if (isPoll) await rotate();
     if (mayClaim && sends.size() < inFlightMax) {
       mayClaim = false;
-      const isMore = await keeper.claim(inFlightMax - sends.size(), waitingAccounts);
-      // What was marked meanwhile may have been committed too late for this claim.
-      if (isMore) mayClaim = true;
+      // What is marked meanwhile may have been committed too late for this claim.
+      if (await keeper.claim(inFlightMax - sends.size(), waitingAccounts)) mayClaim = true;
     }
     await keeper.renew();
     const plan = planFetch(keeper.lanes, {
