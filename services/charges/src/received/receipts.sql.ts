@@ -1,7 +1,7 @@
 import type { ReceivedPix } from '@pixmesh/acquirer/acquirer';
 import { appendBatch } from '@pixmesh/postgres/batched-messages';
 import type { Queryable } from '@pixmesh/postgres/pool';
-import { named, sql, type Statement } from '@pixmesh/postgres/sql';
+import { named, sql } from '@pixmesh/postgres/sql';
 import { createWriteBatcher, type WriteBatcher } from '@pixmesh/postgres/write-batcher';
 
 import type { ChargeRow } from '#charge/charge-row.ts';
@@ -30,7 +30,8 @@ export function createChargeReceipts(db: Queryable): ChargeReceipts {
 /**
  * Inserts received Pix once per end-to-end id, each together with its ledger commands; a Pix that pays its charge becomes
  * the charge's `accepted_e2e` in the same statement. Answers for each whether it was recorded: nothing of it is written
- * when the charge has moved since it was read, or the Pix is recorded already.
+ * when the charge has moved since it was read, or the Pix is recorded already. That is a scalar select: `not exists` becomes
+ * a join, which may read the whole table.
  */
 async function insertReceipts(db: Queryable, receipts: readonly Receipt[]): Promise<boolean[]> {
   const rows = await db.query<{ place: number }>(
@@ -57,7 +58,7 @@ async function insertReceipts(db: Queryable, receipts: readonly Receipt[]): Prom
           from change
           where charges.id = any(${receipts.map(({ charge }) => charge.id)}::uuid[])
             and charges.id = change.id and charges.version = change.version
-            and ${isUnrecorded()}
+            and (select end_to_end_id from received_pix where received_pix.end_to_end_id = change.end_to_end_id) is null
           returning
             change.place, charges.id, account_id, charges.version, status, change.cause, change.end_to_end_id,
             change.amount, change.paid_at, change.disposition, change.reason
@@ -76,12 +77,6 @@ async function insertReceipts(db: Queryable, receipts: readonly Receipt[]): Prom
   );
   const recorded = new Set(rows.map(({ place }) => place));
   return receipts.map((_receipt, place) => recorded.has(place));
-}
-
-/** A look-up for each Pix: `not exists` becomes a join, which may read the whole table. */
-function isUnrecorded(): Statement {
-  return sql`
-    (select end_to_end_id from received_pix where received_pix.end_to_end_id = change.end_to_end_id) is null`;
 }
 
 function toChange(receipt: Receipt, place: number): object {

@@ -5,10 +5,10 @@ export const BREAKER_THRESHOLD = 10;
 /** Between a failed probe and the next one. */
 export const PROBE_INTERVAL_MS = 1_000;
 /**
- * Outcomes of a lane that may wait to be stored beside its full slots, as a part of these: what a commit and the turn before
- * it take is then no wait for a fast receiver. What a crash may repeat of the lane grows by as many.
+ * Requests that are out and outcomes that wait to be stored, as a multiple of a lane's slots: beside full slots as many outcomes
+ * may wait, so a fast receiver does not wait for a commit. What a crash may repeat of the lane grows by as many.
  */
-const UNRECORDED_SHARE = 1;
+const IN_FLIGHT_PER_SLOT = 2;
 /** Recovered deliveries have this part of a lane's slots at most, so that a live one finds a slot free. */
 const RECOVERED_SHARE_OF_LANE = 1 / 3;
 /** One in so many sends of a lane is for retries and recovered deliveries, while any are due. */
@@ -78,7 +78,7 @@ export function toOwnedLane(claim: ClaimedLane, leaseEndsMs: number): OwnedLane 
 
 /** Requests that are out and outcomes that are not stored, together: what a crash may repeat of one lane. */
 export function inFlightMaxOf(perLaneMax: number): number {
-  return perLaneMax + Math.ceil(perLaneMax * UNRECORDED_SHARE);
+  return perLaneMax * IN_FLIGHT_PER_SLOT;
 }
 
 /**

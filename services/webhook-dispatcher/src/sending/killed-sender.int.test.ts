@@ -30,7 +30,7 @@ test(
     await using first = await startDispatcherProcess(env);
     await using admin = createPool({ url: database.adminUrl, applicationName: 'test', max: 2 });
     await admin.transaction(async (tx) => {
-      // Whoever records an outcome waits for this transaction.
+      // Statements that record outcomes wait for this transaction.
       await tx.query(sql`lock table webhook_dispatcher.attempts in share mode`);
       await aBacklog(database.db, { laneId: newId(), count: BACKLOG });
       await eventually(() => expect(receiver.requests).toHaveLength(LANE_MAX));
