@@ -28,6 +28,7 @@ import {
 } from '../mesh.ts';
 import { bootOwnStack } from '../own-stack.ts';
 import { aPayingMerchant, COST_CENTS } from '../payout-calls.ts';
+import { rotateAuthority } from './rotate-authority.ts';
 import { type RotationLoad, startRotationLoad } from './rotation-load.ts';
 
 /** Secrets are changed in files and by rolling restarts, as the guide says, while calls go on: none fails, and nothing is lost. */
@@ -87,6 +88,7 @@ const ROTATIONS: readonly Rotation[] = [
   { name: 'the keys that seal secrets of webhooks', begin: rotateSealingKey },
   { name: 'the passwords of the database', begin: rotateDatabasePasswords },
   { name: 'the bootstrap token', begin: rotateBootstrapToken },
+  { name: 'the authority of the mesh', begin: () => rotateAuthority(restartEach) },
 ];
 
 test.each(ROTATIONS)(
@@ -261,9 +263,13 @@ async function change(
       mkdirSync(path.dirname(fileOf(service, setting)), { recursive: true });
       writeFileSync(fileOf(service, setting), value, { mode: 0o600 });
     }
-    for (const name of [service, `${service}-2`]) {
-      if (stack().pids[name] !== undefined) await requestRestart(homeOf(), name);
-    }
+    await restartEach(service);
+  }
+}
+
+async function restartEach(service: string): Promise<void> {
+  for (const name of [service, `${service}-2`]) {
+    if (stack().pids[name] !== undefined) await requestRestart(homeOf(), name);
   }
 }
 
