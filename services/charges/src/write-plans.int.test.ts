@@ -1,6 +1,7 @@
 import { newId } from '@pixmesh/kernel/ids';
 import { createPool, type Database, type Queryable } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
+import { countRowsRead } from '@pixmesh/testkit/rows-read';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -46,7 +47,7 @@ test('statements that were planned while the tables were empty look their rows u
     const charge = await aCharge();
     const read = await db.transaction(async (tx) => {
       await write(tx, charge);
-      return await countRead(tx);
+      return await countRowsRead(tx);
     });
     expect([what, read]).toEqual([what, expect.toSatisfy((rows: number) => rows <= READ_MAX)]);
   }
@@ -77,12 +78,4 @@ async function record(tx: Queryable, charge: ChargeRow): Promise<void> {
 
 async function compare(tx: Queryable, { id }: ChargeRow): Promise<void> {
   await findUnrecorded(tx, [{ endToEndId: `E${newId()}`, chargeId: id, returnIds: [] }]);
-}
-
-/** Rows of tables and indexes that the transaction has read so far. */
-async function countRead(tx: Queryable): Promise<number> {
-  const [row] = await tx.query<{ rows: number }>(sql`
-    select coalesce(sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)), 0)::int as rows
-    from pg_stat_xact_user_tables`);
-  return row?.rows ?? 0;
 }

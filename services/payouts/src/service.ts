@@ -26,6 +26,8 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 import { buildApp } from '#app.ts';
 import { createCheckDeps } from '#check-deps.ts';
 import type { PayoutsConfig } from '#config.ts';
+import { createIntentCommits } from '#creation/commit-intents.sql.ts';
+import { createNewIntents } from '#creation/new-intents.sql.ts';
 import type { IntentDeps } from '#creation/payout-intents.ts';
 import { startJobs } from '#jobs.ts';
 import { ping } from '#payouts/payouts.sql.ts';
@@ -53,6 +55,7 @@ export async function startPayouts(config: PayoutsConfig) {
     const signals = createSignals();
     const deps: IntentDeps & { wakeStatusChecks(): void } = {
       db,
+      commits: createIntentCommits(writes),
       logger,
       holds: createLedgerHolds(ledgerCalls),
       wakeOutbox: signals.outbox.notify,
@@ -90,18 +93,14 @@ export async function startPayouts(config: PayoutsConfig) {
       }),
     );
     const chargesCalls = use('charges client', callCharges(config, identity));
-    const sources: BreakSources = {
-      charges: () => readBreaks(chargesCalls, 'charges'),
-      ledger: () => readBreaks(ledgerCalls, 'the ledger'),
-      payouts: reconciliation.accountBreaks,
-    };
+    const sources = breakSources(chargesCalls, ledgerCalls, reconciliation.accountBreaks);
     use('break watch', startBreakWatch({ db, logger, sources }));
     const app = use(
       'http',
       buildApp({
+        ...deps,
         ...checkDeps,
-        holds: deps.holds,
-        sendAtOnce: deps.sendAtOnce,
+        newIntents: createNewIntents(writes),
         peers: meshPeers(identity),
         deadLetters: messaging.deadLetters,
         reconciliation,
@@ -154,6 +153,18 @@ function callLedger(config: PayoutsConfig, identity: MeshIdentity): InternalClie
 /** Asked which breaks stop payouts. */
 function callCharges(config: PayoutsConfig, identity: MeshIdentity): InternalClient {
   return createInternalClient({ service: 'charges', url: config.CHARGES_URL, identity });
+}
+
+function breakSources(
+  chargesCalls: InternalClient,
+  ledgerCalls: InternalClient,
+  payouts: BreakSources['payouts'],
+): BreakSources {
+  return {
+    charges: () => readBreaks(chargesCalls, 'charges'),
+    ledger: () => readBreaks(ledgerCalls, 'the ledger'),
+    payouts,
+  };
 }
 
 async function readBreaks(client: InternalClient, service: string) {

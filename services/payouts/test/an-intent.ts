@@ -2,7 +2,7 @@ import { type AccountId, newId } from '@pixmesh/kernel/ids';
 import { toCents } from '@pixmesh/kernel/money';
 import type { Queryable } from '@pixmesh/postgres/pool';
 
-import { insertIntent } from '#creation/intents.sql.ts';
+import { createNewIntents, type NewIntent } from '#creation/new-intents.sql.ts';
 import type { PayoutRow } from '#payouts/payout-row.ts';
 
 /** Stores the intent of an automatic payout, whose hold is taken elsewhere. */
@@ -10,7 +10,13 @@ export async function anIntent(
   db: Queryable,
   accountId: AccountId = newId<AccountId>(),
 ): Promise<PayoutRow> {
-  const intent = await insertIntent(db, {
+  const intent = await createNewIntents(db).submit(aNewIntent(accountId));
+  if (intent === null) throw new Error('the id exists');
+  return intent;
+}
+
+export function aNewIntent(accountId: AccountId = newId<AccountId>()): NewIntent {
+  return {
     id: newId(),
     accountId,
     applicationId: newId(),
@@ -31,7 +37,6 @@ export async function anIntent(
     isAutomatic: true,
     holdId: newId(),
     firstCheckMs: 60_000,
-  });
-  if (intent === null) throw new Error('the id exists');
-  return intent;
+    traceparent: null,
+  };
 }

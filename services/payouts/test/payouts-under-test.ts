@@ -7,6 +7,7 @@ import { createLogger } from '@pixmesh/telemetry/logger';
 import { testIdentity } from '@pixmesh/testkit/mesh-calls';
 
 import { PayoutsConfig } from '#config.ts';
+import { createIntentCommits } from '#creation/commit-intents.sql.ts';
 import { payoutIntents } from '#creation/payout-intents.ts';
 import { startPayouts } from '#service.ts';
 
@@ -25,6 +26,7 @@ export async function startPayoutsUnderTest() {
   });
   const intents = payoutIntents({
     db: environment.db,
+    commits: createIntentCommits(environment.db),
     holds: createLedgerHolds(ledgerCalls),
     logger: createLogger('test', 'silent'),
     wakeOutbox: () => undefined,

@@ -7,6 +7,7 @@ import type { AccountId, ApplicationId, OperatorId, PayoutId } from '@pixmesh/ke
 import { newId } from '@pixmesh/kernel/ids';
 import { toCents } from '@pixmesh/kernel/money';
 import { sealSecret } from '@pixmesh/kernel/sealed-secret';
+import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 
 import { failpoint } from '#failpoints.ts';
 import type { PayoutRow, VisiblePayout } from '#payouts/payout-row.ts';
@@ -14,12 +15,13 @@ import { findPayout } from '#payouts/payouts.sql.ts';
 
 import { checkPayoutBody, type PayoutOrder } from './check-payout-body.ts';
 import { fingerprintOf } from './fingerprint.ts';
-import { insertIntent, type NewIntent } from './intents.sql.ts';
+import type { NewIntent, NewIntents } from './new-intents.sql.ts';
 import { type IntentDeps, payoutIntents } from './payout-intents.ts';
 import { arePayoutsEnabled } from './payouts-enabled.ts';
 import { payoutCreated } from '#payouts/payout-signals.ts';
 
 export type CreatePayoutDeps = IntentDeps & {
+  newIntents: NewIntents;
   sealingPublicKey: string;
   /** When an intent that its call leaves behind is checked first: longer than a request may take. */
   intentChecks: { firstMs: number };
@@ -98,7 +100,7 @@ async function insertOrFind(
 ): Promise<{ row: PayoutRow; isNew: boolean } | null> {
   if (checked.kind === 'accepted') {
     await failpoint('payouts.create.before-insert');
-    const inserted = await insertIntent(deps.db, toNewIntent(deps, input, checked.order));
+    const inserted = await deps.newIntents.submit(toNewIntent(deps, input, checked.order));
     if (inserted) {
       await failpoint('payouts.create.after-intent');
       return { row: inserted, isNew: true };
@@ -140,5 +142,6 @@ function toNewIntent(
     fingerprint: fingerprintOf(order),
     holdId: newId(),
     firstCheckMs: deps.intentChecks.firstMs,
+    traceparent: currentTraceParent(),
   };
 }

@@ -9,10 +9,12 @@ import type { Sender } from '#sending/sender.job.ts';
 import { isVisible, type PayoutRow, type VisiblePayout } from '#payouts/payout-row.ts';
 import { findPayout } from '#payouts/payouts.sql.ts';
 
-import { commitIntent, deleteIntent } from './intents.sql.ts';
+import type { IntentCommits } from './commit-intents.sql.ts';
+import { deleteIntent } from './delete-intent.sql.ts';
 
 export type IntentDeps = {
   db: Database;
+  commits: IntentCommits;
   holds: LedgerHolds;
   logger: Logger;
   /** There are events to publish. */
@@ -24,7 +26,7 @@ export type IntentDeps = {
 
 /** Intents of payouts: what each step of `@pixmesh/acquirer-orders/hold-intent` means here. */
 export function payoutIntents(deps: IntentDeps): HoldIntents<PayoutRow, VisiblePayout> {
-  const { db, holds, logger } = deps;
+  const { db, commits, holds, logger } = deps;
   return {
     holds,
     holdOf: ({ holdId, accountId, id, amount, fee }) => ({
@@ -40,8 +42,8 @@ export function payoutIntents(deps: IntentDeps): HoldIntents<PayoutRow, VisibleP
     isMade: isVisible,
     commit: (intent) =>
       intent.isAutomatic
-        ? deps.sendAtOnce((leaseMs) => commitIntent(db, intent, leaseMs))
-        : commitIntent(db, intent),
+        ? deps.sendAtOnce((leaseMs) => commits.commit(intent, leaseMs))
+        : commits.commit(intent, null),
     drop: (intent) => deleteIntent(db, intent),
     committed: ({ sendAt }) => {
       deps.wakeOutbox();

@@ -1,4 +1,4 @@
-import type { OperatorId } from '@pixmesh/kernel/ids';
+import type { OperatorId, PayoutId } from '@pixmesh/kernel/ids';
 import { appendBatch, type MessagesOfChange } from '@pixmesh/postgres/batched-messages';
 import { countMoves } from '@pixmesh/postgres/count-moves';
 import type { OutboundEvent } from '@pixmesh/postgres/events';
@@ -9,6 +9,7 @@ import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 
 import { SOUGHT_WITHIN_MS } from './check-time.ts';
 import type { PayoutRow, StoredStatus } from './payout-row.ts';
+import { findPayouts } from './payouts.sql.ts';
 import { PAYOUTS_MOVED } from './payout-signals.ts';
 
 /**
@@ -37,8 +38,10 @@ export type Transition = {
 /** A transition on its way to the database, with the trace that asked for it. */
 type Move = Transition & { traceparent: string | null };
 
-/** Moves that come together share a statement and its commit. */
+/** Moves that come together share a statement and its commit, and so do the reads before them. */
 export type PayoutMoves = {
+  /** The payout as it is now. Primary key read. */
+  find(id: PayoutId): Promise<PayoutRow | null>;
   /** False when the payout has moved since it was read; nothing is written then. */
   move(change: Transition): Promise<boolean>;
 };
@@ -47,7 +50,10 @@ export function createPayoutMoves(db: Queryable): PayoutMoves {
   const batcher: WriteBatcher<Move, boolean> = createWriteBatcher((moves) =>
     movePayouts(db, moves),
   );
-  return { move: (change) => batcher.submit(toMove(change)) };
+  const reads: WriteBatcher<PayoutId, PayoutRow | null> = createWriteBatcher((ids) =>
+    findPayouts(db, ids),
+  );
+  return { find: reads.submit, move: (change) => batcher.submit(toMove(change)) };
 }
 
 /** Moves one payout by itself. */

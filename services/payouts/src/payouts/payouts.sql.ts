@@ -39,6 +39,21 @@ export async function findAnyPayout(db: Queryable, id: PayoutId): Promise<Payout
   return rows[0] ? toPayoutRow(rows[0]) : null;
 }
 
+/** Payouts by their ids, in this order; null where there is none. For a pool that plans once. */
+export async function findPayouts(
+  db: Queryable,
+  ids: readonly PayoutId[],
+): Promise<(PayoutRow | null)[]> {
+  const rows = await db.query<PayoutRecord>(
+    named(
+      'payouts_find',
+      sql`select ${PAYOUT_COLUMNS} from payouts where id = any(${ids}::uuid[])`,
+    ),
+  );
+  const found = new Map(rows.map((row) => [row.id, toPayoutRow(row)]));
+  return ids.map((id) => found.get(id) ?? null);
+}
+
 /** Whether the service's tables can be read: the readiness check. */
 export async function ping(db: Queryable): Promise<void> {
   await db.query(named('payouts_ping', sql`select from payouts limit 1`));

@@ -4,7 +4,7 @@ import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
-import { commitIntent } from '#creation/intents.sql.ts';
+import { createIntentCommits } from '#creation/commit-intents.sql.ts';
 import { anIntent } from '#test/an-intent.ts';
 import { startSendingUnderTest, type SendingUnderTest } from '#test/sending-under-test.ts';
 import { storeDuePayouts } from '#test/store-due-payouts.ts';
@@ -176,11 +176,12 @@ test('a sender that holds a slot sends what is committed at once, and one that h
     slots: 1,
   });
   const leases: (number | null)[] = [];
+  const commits = createIntentCommits(mesh.db);
   const commit = async () => {
     const intent = await anIntent(mesh.db);
     const made = await workers.sender.sendAtOnce((leaseMs) => {
       leases.push(leaseMs);
-      return commitIntent(mesh.db, intent, leaseMs);
+      return commits.commit(intent, leaseMs);
     });
     await untilCompleted([intent.id]);
     return made;

@@ -3,7 +3,6 @@ import type { PayoutId } from '@pixmesh/kernel/ids';
 
 import { payoutEvents } from '#payouts/payout-events.ts';
 import { isVisible, type VisiblePayout } from '#payouts/payout-row.ts';
-import { findAnyPayout } from '#payouts/payouts.sql.ts';
 
 import { decideLedgerEvent, type HoldEvent } from './decide-ledger-event.ts';
 import type { SettlementDeps } from './settlement-deps.ts';
@@ -23,7 +22,7 @@ export async function applyLedgerEvent(
   event: HoldEvent,
 ): Promise<void> {
   for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
-    const payout = await findAnyPayout(deps.db, hold.payoutId as PayoutId);
+    const payout = await deps.moves.find(hold.payoutId as PayoutId);
     // Holds of refunds are others' business.
     if (payout === null) return;
     if (payout.holdId !== hold.holdId || !isVisible(payout)) throw impossible();

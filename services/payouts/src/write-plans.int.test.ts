@@ -1,0 +1,77 @@
+import { newId } from '@pixmesh/kernel/ids';
+import { createPool, type Database, type Queryable } from '@pixmesh/postgres/pool';
+import { countRowsRead } from '@pixmesh/testkit/rows-read';
+import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { createIntentCommits } from '#creation/commit-intents.sql.ts';
+import { createNewIntents } from '#creation/new-intents.sql.ts';
+import { createPayoutMoves } from '#payouts/move-payouts.sql.ts';
+import type { PayoutRow } from '#payouts/payout-row.ts';
+import { acceptance } from '#settlement/accept-payout.ts';
+import { leaseNamedPayouts } from '#status-check/callback-checks.sql.ts';
+import { aNewIntent, anIntent } from '#test/an-intent.ts';
+import { anAcquirerPayout } from '#test/an-acquirer-payout.ts';
+import { fillPayouts } from '#test/store-payout.ts';
+
+/** Connections that plan a statement once keep the plan of an empty table: it has to be right for a large one. */
+
+const ROWS = 3_000;
+/** Rows that one statement for one payout reads of all tables, and no more. */
+const READ_MAX = 20;
+const LEASE_MS = 6_000;
+
+let database: TestDatabase;
+let db: Database;
+beforeAll(async () => {
+  database = await createTestDatabase('payouts');
+  db = createPool({ url: database.url, applicationName: 'test', max: 1, plansOnce: true });
+});
+afterAll(async () => {
+  await db[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+const STATEMENTS: readonly {
+  what: string;
+  run(tx: Queryable, intent: PayoutRow): Promise<unknown>;
+}[] = [
+  { what: 'a new intent', run: (tx) => createNewIntents(tx).submit(aNewIntent()) },
+  {
+    what: 'a queued intent',
+    run: (tx, intent) => createIntentCommits(tx).commit(intent, LEASE_MS),
+  },
+  {
+    what: 'a waiting intent',
+    run: (tx, intent) => createIntentCommits(tx).commit({ ...intent, isAutomatic: false }, null),
+  },
+  { what: 'a read', run: (tx, { id }) => createPayoutMoves(tx).find(id) },
+  {
+    what: 'a move',
+    run: (tx, from) => {
+      const accepted = acceptance(from, anAcquirerPayout());
+      const change = { ...accepted, from, status: 'processing', checkInMs: 60_000 } as const;
+      return createPayoutMoves(tx).move(change);
+    },
+  },
+  {
+    what: 'a callback',
+    run: (tx, { id }) => {
+      const name = { id, endToEndId: null, traceparent: null };
+      return leaseNamedPayouts(tx, [name], { places: 1, leaseMs: LEASE_MS });
+    },
+  },
+];
+
+test('statements that were planned while the table was empty look their rows up by key', async () => {
+  for (const { run } of STATEMENTS) await run(db, await anIntent(database.db));
+  await fillPayouts(database.db, { accountId: newId(), rows: ROWS });
+  for (const { what, run } of STATEMENTS) {
+    const intent = await anIntent(database.db);
+    const read = await db.transaction(async (tx) => {
+      await run(tx, intent);
+      return await countRowsRead(tx);
+    });
+    expect([what, read]).toEqual([what, expect.toSatisfy((rows: number) => rows <= READ_MAX)]);
+  }
+});
