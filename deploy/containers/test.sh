@@ -61,7 +61,10 @@ expect_walls() {
 }
 
 expect_map() {
-  docker compose logs --no-color --no-log-prefix demo | grep --quiet 'API key of the demo account *[a-z]' || {
+  local printed
+  # As above: `grep --quiet` ends before its writer does.
+  printed=$(docker compose logs --no-color --no-log-prefix demo)
+  grep --quiet 'API key of the demo account *[a-z]' <<< "$printed" || {
     echo 'the demo printed no key' >&2
     return 1
   }
