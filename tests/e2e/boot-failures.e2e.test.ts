@@ -55,6 +55,7 @@ test('an absent Java is named, with what to install', () => {
     ...process.env,
     PATH: path.dirname(process.execPath),
     JAVA_HOME: '',
+    PIXMESH_INFRA: 'processes',
     PIXMESH_HOME: home,
   });
   expect(status).toBe(1);

@@ -42,6 +42,8 @@ export interface ContainerRuns {
    * Its output goes to `<home>/logs/<name>.log`.
    */
   start(spec: ContainerSpec): Promise<string>;
+  /** The same with a container that takes the place of the one of this name. */
+  replace(spec: ContainerSpec): Promise<string>;
   /** Removes every container of this run, also those that are being started. */
   close(): Promise<void>;
 }
@@ -80,6 +82,10 @@ export async function openContainerRuns(
   const run: Run = { home, log, engine, library, network, labels, closing, creations: [] };
   return {
     start: (spec) => startContainer(run, spec),
+    async replace(spec) {
+      await engine.getContainer(nameOf(run, spec)).remove({ force: true });
+      return await startContainer(run, spec);
+    },
     async close() {
       closing.abort(new StartupFailure('the stack is being stopped'));
       await Promise.allSettled(run.creations);

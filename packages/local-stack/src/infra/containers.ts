@@ -94,13 +94,18 @@ export function bootContainers({ home, log, portOf, supervisor }: BootInput): In
   async function registry(databaseUrl: string): Promise<string> {
     const origin = `http://127.0.0.1:${portOf('registry')}`;
     const placed = placeRegistry({ databaseUrl, ownPostgres, port: portOf('registry') });
-    await start({
+    const spec = {
       name: 'registry',
       image: IMAGES.registry,
       ...placed,
       environment: { ...placed.environment, SMALLRYE_CONFIG_LOCATIONS: LOGIN_FILE },
       files: [{ target: LOGIN_FILE, content: renderStorageLogin(databaseUrl) }],
       isReady: () => answersSubjects(origin),
+    };
+    await start(spec);
+    supervisor.restartsBy('registry', async (variables) => {
+      const environment = { ...spec.environment, ...variables };
+      await (await opened).replace({ ...spec, environment });
     });
     return origin;
   }

@@ -10,22 +10,27 @@ import { connect, type TLSSocket } from 'node:tls';
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import { identityFolder } from './identities.ts';
+import { readInfraMode } from './start-infra.ts';
 
 const DAY_MS = 86_400_000;
 /** Files are read again every 5 s. */
 const FOLLOWED_MS_MAX = 30_000;
 
-test('Postgres and Redis serve their renewed certificates without a restart', async () => {
+/** Containers have copies of the files; their servers' certificates last 400 days, and they do not. */
+const doFollow = readInfraMode() === 'processes';
+
+test('Postgres and Redis serve their renewed certificates without a restart, containers their first', async () => {
   await using database = await createTestDatabase('charges');
   const { url, ca } = testRedis('tools');
   const open = new pg.Client({ connectionString: database.url });
   await open.connect();
   const pids = async () => (await open.query('select pg_backend_pid()')).rows;
   const before = await pids();
-  const [postgres, redis] = await Promise.all([renew('postgres'), renew('redis')]);
+  const first = [await serialOfPostgres(database.url), await serialOfRedis(url, ca)];
+  const renewed = await Promise.all([renew('postgres'), renew('redis')]);
   await eventually(async () => {
-    expect(await serialOfRedis(url, ca)).toBe(redis);
-    expect(await serialOfPostgres(database.url)).toBe(postgres);
+    const served = [await serialOfPostgres(database.url), await serialOfRedis(url, ca)];
+    expect(served).toEqual(doFollow ? renewed : first);
   }, FOLLOWED_MS_MAX);
   // Connections that were open go on.
   expect(await pids()).toEqual(before);

@@ -142,7 +142,7 @@ async function namesOf({ name }: MeshService): Promise<[string, readonly string[
 
 /** Nobody but the deploy job writes schemas. Services read them from their own databases and wait for none of this. */
 async function closeRegistry({ log, supervisor }: BootMeshInput): Promise<void> {
-  // One that is given, or runs in a container, is not ours to restart.
+  // One that is given is not ours to restart.
   if (!supervisor.names().includes('registry')) return;
   await step(log, 'registry, read-only', () => supervisor.restart('registry', REGISTRY_READ_ONLY));
 }

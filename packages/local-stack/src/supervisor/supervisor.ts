@@ -37,6 +37,8 @@ interface Deps {
  * Owner of a stack's processes. Nothing that it starts outlives it: it stops them in the order of
  * their stages, and where it is killed itself, the guardian does.
  */
+type Variables = Readonly<Record<string, string>>;
+
 export class Supervisor {
   readonly home: string;
   readonly #deps: Deps;
@@ -45,6 +47,8 @@ export class Supervisor {
   readonly #closers: (() => Promise<void>)[] = [];
   /** Processes that another one keeps, by name. */
   readonly #kept = new Map<string, number>();
+  /** How some of them are restarted. */
+  readonly #restarts = new Map<string, (variables: Variables) => Promise<void>>();
   readonly #listeners: (() => void)[] = [];
   #stopping: Promise<void> | undefined;
   #fast = false;
@@ -74,14 +78,20 @@ export class Supervisor {
   }
 
   /** With further variables from now on, if any. Resolves when the new process is ready. */
-  async restart(name: string, variables: Readonly<Record<string, string>> = {}): Promise<void> {
+  async restart(name: string, variables: Variables = {}): Promise<void> {
     const child = this.#children.get(name);
-    if (!child) {
+    const restart = child ? (more: Variables) => child.restart(more) : this.#restarts.get(name);
+    if (!restart) {
       throw new StartupFailure(
         `no process is named ${name}; there are: ${this.names().join(', ')}`,
       );
     }
-    await child.restart(variables);
+    await restart(variables);
+  }
+
+  /** Says how a process that another one keeps is restarted. */
+  restartsBy(name: string, restart: (variables: Variables) => Promise<void>): void {
+    this.#restarts.set(name, restart);
   }
 
   /** Ends one process for good; resolves when it has ended. */
@@ -92,7 +102,7 @@ export class Supervisor {
   }
 
   names(): string[] {
-    return [...this.#children.keys()];
+    return [...this.#children.keys(), ...this.#restarts.keys()];
   }
 
   /** Living processes by name. */
