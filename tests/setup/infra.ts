@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs';
+import path from 'node:path';
 
 import type { AclOperation } from '@pixmesh/contracts/internal/broker-rights';
 import { addAcls } from '@pixmesh/kafka/acls';
@@ -21,22 +22,25 @@ import {
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 
+import { throwawayHome } from './throwaway-home.ts';
 import { prepareInstallation, storeSchemasIn } from '../../deploy/prepare-installation.ts';
 import { schemasToMigrate } from '../../deploy/schemas-of-services.ts';
-
-const OWN_HOME = '.pixmesh-test';
 
 /** Real Postgres, Kafka, registry and Redis for the whole `int` ring, and migrated template databases. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   // What runs already knows the identities of its own home.
-  const home = readGivenUrls() ? readHome() : OWN_HOME;
+  const isOwn = !readGivenUrls();
+  const home = isOwn ? throwawayHome() : readHome();
   // Topics of earlier runs would slow the broker down more and more.
-  if (home === OWN_HOME) rmSync(home, { recursive: true, force: true });
+  if (isOwn) rmSync(home, { recursive: true, force: true });
   const infra = await startInfra({ home, mode: 'from-environment', isThrowaway: true });
   const shared: TestInfra = { ...infra.urls, home: infra.home };
   await prepareTemplates(shared);
   project.provide('infra', shared);
-  return () => infra.stop();
+  return async () => {
+    await infra.stop();
+    if (isOwn) rmSync(path.join(home, 'data'), { recursive: true, force: true });
+  };
 }
 
 /** A template a schema, and one with all of them beside topics and message schemas, all at once. */
