@@ -27,9 +27,9 @@ async function readOrCreateKey(): Promise<string> {
   return created;
 }
 
-/** The ports are those that the compose file publishes. */
+/** The ports are those that the compose file publishes; of a range, for several gateways, the first. */
 function describeInstallation(apiKey: string): string[] {
-  const at = (variable: string) => `http://localhost:${process.env[variable] ?? ''}`;
+  const at = (variable: string) => `http://localhost:${process.env[variable]?.split('-')[0] ?? ''}`;
   return [
     '',
     'Pixmesh is ready.',

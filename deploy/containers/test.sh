@@ -10,7 +10,7 @@ stand_ins=
 [ "${1:-}" != --stand-ins ] || { stand_ins=1; shift; }
 folder=$(realpath -m "${1:-${TMPDIR:-/tmp}/pixmesh-containers}")
 mkdir -p "$folder"
-export COMPOSE_PROJECT_NAME=pixmesh-test
+export COMPOSE_PROJECT_NAME=pixmesh-test PIXMESH_TAG=local
 export PIXMESH_{GATEWAY,ADMIN,CALLBACK,SIMULATOR,RECEIVER}_PORT=0
 export PATH=$(echo "$PWD"/node_modules/node-linux-*/bin):$PATH
 targets=(gateway charges payouts ledger webhook-dispatcher acquirer-simulator jobs)
