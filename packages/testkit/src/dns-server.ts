@@ -1,6 +1,6 @@
-import { createSocket } from 'node:dgram';
+import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 
 import packet, { type Answer, type StringAnswer } from 'dns-packet';
 
@@ -23,6 +23,7 @@ const FLAGS_ANSWER = packet.RECURSION_DESIRED | packet.RECURSION_AVAILABLE;
 const ERROR_CODES = { SERVFAIL: 2, NXDOMAIN: 3 } as const;
 /** What does not fit is asked for again over TCP. */
 const UDP_BYTES_MAX = 512;
+const BIND_TRIES_MAX = 10;
 
 /** Gives each name its answers one after another, by type of question, the last one for ever. */
 export function answerInTurn(
@@ -46,11 +47,8 @@ export async function startDnsServer(
   const tcp = createServer((socket) => {
     sockets.add(socket.on('close', () => sockets.delete(socket)).on('error', () => undefined));
     serveTcp(socket, (query) => reply(query));
-  }).listen(0, '127.0.0.1');
-  await once(tcp, 'listening');
-  const { port } = tcp.address() as AddressInfo;
-  const udp = createSocket('udp4').bind(port, '127.0.0.1');
-  await once(udp, 'listening');
+  });
+  const { port, udp } = await bindBoth(tcp);
   udp.on('message', (query, from) => {
     const answered = reply(query, UDP_BYTES_MAX);
     if (answered !== null) udp.send(answered, from.port, from.address);
@@ -85,6 +83,24 @@ export async function startDnsServer(
     const whole = encode(0, answered);
     // Only the mark that there would be more.
     return whole.length <= bytesMax ? whole : encode(packet.TRUNCATED_RESPONSE, []);
+  }
+}
+
+/** Both listen on one port: one that is free for TCP may be taken for UDP, by anybody's question to a name server. */
+async function bindBoth(tcp: Server): Promise<{ port: number; udp: UdpSocket }> {
+  for (let tries = 1; ; tries += 1) {
+    tcp.listen(0, '127.0.0.1');
+    await once(tcp, 'listening');
+    const { port } = tcp.address() as AddressInfo;
+    const udp = createSocket('udp4').bind(port, '127.0.0.1');
+    try {
+      await once(udp, 'listening');
+      return { port, udp };
+    } catch (error) {
+      udp.close();
+      await new Promise((resolve) => tcp.close(resolve));
+      if (tries === BIND_TRIES_MAX) throw error;
+    }
   }
 }
 

@@ -138,7 +138,12 @@ test('what is settled is not checked again and again', async () => {
   const [before] = await charges.db.query<{ listed_until: Date }>(
     sql`select listed_until from acquirer_lists where name = 'received'`,
   );
-  await charges.db.query(sql`update charges set checks = 0 where id = ${id}`);
+  // Once the last check that its payment caused has ended.
+  await eventually(async () => {
+    const rested = await charges.db.query(sql`
+      update charges set checks = 0 where id = ${id} and check_at is null and lease_token is null returning id`);
+    expect(rested).toHaveLength(1);
+  });
   await eventually(async () => {
     const [now] = await charges.db.query<{ is_later: boolean }>(sql`
       select listed_until > ${before?.listed_until}::timestamptz + interval '1 second' as is_later
