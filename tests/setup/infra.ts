@@ -22,9 +22,9 @@ import {
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 
-import { throwawayHome } from './throwaway-home.ts';
 import { prepareInstallation, storeSchemasIn } from '../../deploy/prepare-installation.ts';
 import { schemasToMigrate } from '../../deploy/schemas-of-services.ts';
+import { throwawayHome } from './throwaway-home.ts';
 
 /** Real Postgres, Kafka, registry and Redis for the whole `int` ring, and migrated template databases. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {

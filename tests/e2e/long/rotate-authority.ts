@@ -1,15 +1,13 @@
 import path from 'node:path';
 
-import { type Authority, issueIdentity } from '@pixmesh/certificates/authority';
+import type { Authority } from '@pixmesh/certificates/authority';
 import {
   makeMeshAuthority,
   openMeshAuthority,
-  validityOf,
-  writeIdentity,
+  renewIdentity,
 } from '@pixmesh/certificates/mesh-authority';
 import { type IdentityTexts, readIdentity } from '@pixmesh/certificates/mesh-identity';
-import { IdentityName } from '@pixmesh/contracts/internal/identities';
-import { identityFolder } from '@pixmesh/local-stack/infra/identities';
+import { HOSTS, identityFolder, STACK_IDENTITIES } from '@pixmesh/local-stack/infra/identities';
 import { readKeptPorts } from '@pixmesh/local-stack/ports/kept-ports';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { fetchAs } from '@pixmesh/testkit/mesh-calls';
@@ -17,10 +15,6 @@ import { expect } from 'vitest';
 
 import { homeOf } from '../mesh.ts';
 
-/** Everything that has a certificate of the mesh's authority: its processes, and the stores that they use. */
-const HOLDERS = [...IdentityName.options, 'kafka', 'postgres', 'redis'] as const;
-const HOSTS = ['127.0.0.1', 'localhost'];
-const DAYS = 7;
 /** Files are read again every 5 s. */
 const FOLLOWED_MS = 15_000;
 
@@ -31,48 +25,29 @@ const FOLLOWED_MS = 15_000;
 export async function rotateAuthority(restart: (name: string) => Promise<unknown>) {
   const old = await openMeshAuthority(path.join(homeOf(), 'authority'), new Date());
   const next = await makeMeshAuthority(new Date());
-  const stolen = identityOf('charges');
-  const both = `${old.cert.trimEnd()}\n${next.cert}`;
+  const stolen = ofCharges();
   return {
-    steps: [
-      async () => {
-        for (const name of HOLDERS) write(name, { ...identityOf(name), ca: both });
-        await followed();
-      },
-      async () => {
-        for (const name of HOLDERS) write(name, { ...(await issue(next, name)), ca: both });
-        await followed();
-      },
-      async () => {
-        for (const name of HOLDERS) write(name, { ...identityOf(name), ca: next.cert });
-        await followed();
-      },
-    ],
+    steps: [() => renewAll(old, next.cert), () => renewAll(next, old.cert), () => renewAll(next)],
     refused: async () => {
       expect(await callLedger({ ...stolen, ca: next.cert })).toBe('no connection');
-      expect(await callLedger(identityOf('charges'))).toBe('answered');
+      expect(await callLedger(ofCharges())).toBe('answered');
     },
   };
 
-  async function followed(): Promise<void> {
+  async function renewAll(authority: Authority, trusted?: string): Promise<void> {
+    const now = new Date();
+    for (const name of STACK_IDENTITIES) {
+      const request = { name, hosts: HOSTS, now, trusted };
+      await renewIdentity(authority, identityFolder(homeOf(), name), request);
+    }
     const untilMs = performance.now() + FOLLOWED_MS;
     for (const name of ['kafka', 'gateway', 'webhook-dispatcher']) await restart(name);
     await eventually(() => expect(performance.now()).toBeGreaterThan(untilMs), FOLLOWED_MS);
   }
 }
 
-type Holder = (typeof HOLDERS)[number];
-
-function identityOf(name: Holder): IdentityTexts {
-  return readIdentity(identityFolder(homeOf(), name));
-}
-
-function write(name: Holder, identity: IdentityTexts): void {
-  writeIdentity(identityFolder(homeOf(), name), identity);
-}
-
-async function issue(authority: Authority, name: Holder) {
-  return await issueIdentity(authority, { name, hosts: HOSTS }, validityOf(new Date(), DAYS));
+function ofCharges(): IdentityTexts {
+  return readIdentity(identityFolder(homeOf(), 'charges'));
 }
 
 async function callLedger(identity: IdentityTexts): Promise<'answered' | 'no connection'> {

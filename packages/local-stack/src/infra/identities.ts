@@ -9,11 +9,12 @@ const SERVERS = ['kafka', 'postgres', 'redis'] as const;
 /** Of servers: Kafka reads its own again at its next start only, which may be far away. */
 const SERVER_DAYS = 400;
 
-const HOSTS = ['127.0.0.1', 'localhost'];
+export const HOSTS = ['127.0.0.1', 'localhost'];
 const RENEWAL_CHECK_MS = 3_600_000;
 
-/** Who has an identity in a home. */
-export type StackIdentity = IdentityName | (typeof SERVERS)[number];
+/** Who has an identity in a home: processes of the mesh, and the stores that they use. */
+export const STACK_IDENTITIES = [...IdentityName.options, ...SERVERS];
+export type StackIdentity = (typeof STACK_IDENTITIES)[number];
 
 /**
  * Makes the authority of a home at its first start, and the certificates of everything that runs there; renews those

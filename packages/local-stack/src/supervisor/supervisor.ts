@@ -33,12 +33,12 @@ interface Deps {
   register: ProcessRegister;
 }
 
+type Variables = Readonly<Record<string, string>>;
+
 /**
  * Owner of a stack's processes. Nothing that it starts outlives it: it stops them in the order of
  * their stages, and where it is killed itself, the guardian does.
  */
-type Variables = Readonly<Record<string, string>>;
-
 export class Supervisor {
   readonly home: string;
   readonly #deps: Deps;

@@ -43,15 +43,18 @@ type Commit = { intent: PayoutRow; leaseMs: number | null; traceparent: string |
 /** What an intent becomes: in which status, with which columns of its sending, and where. */
 type Target = { statement: string; status: PayoutStatus; sending: Statement; only: Statement };
 
+/** Whether the call is counted with it: its caller has a slot, and nobody waits to be sent. */
+const IS_COUNTED = sql`(lease_ms is not null and (select is_empty from queue))`;
+
 const QUEUED: Target = {
   statement: 'commit_queued_intents',
   status: 'processing',
   sending: sql`
-    send_at = case when not is_counted then now() end,
-    unanswered_puts = case when is_counted then 1 else 0 end,
-    first_put_at = case when is_counted then now() end,
-    last_put_at = case when is_counted then now() end,
-    check_at = case when is_counted then now() + lease_ms * interval '1 ms' end`,
+    send_at = case when not ${IS_COUNTED} then now() end,
+    unanswered_puts = case when ${IS_COUNTED} then 1 else 0 end,
+    first_put_at = case when ${IS_COUNTED} then now() end,
+    last_put_at = case when ${IS_COUNTED} then now() end,
+    check_at = case when ${IS_COUNTED} then now() + lease_ms * interval '1 ms' end`,
   only: sql`not ${isStopped(sql`payouts.account_id`)}`,
 };
 
@@ -78,7 +81,7 @@ function createCommitBatcher(
   return createWriteBatcher((commits) => commitAs(db, commits, target));
 }
 
-/** Looks up by primary key; `queue` is looked at once for all, by `payouts_send_at`. */
+/** Looks up by primary key; the queue is looked at once for all who ask, by `payouts_send_at`. */
 async function commitAs(
   db: Queryable,
   commits: readonly Commit[],
@@ -94,11 +97,10 @@ async function commitAs(
           ) as is_empty
         ),
         intent as (
-          select place, intent_id, intent_hold, lease_ms, lease_ms is not null and is_empty as is_counted
+          select *
           from json_to_recordset(${JSON.stringify(commits.map(toIntent))}::json) as intent (
             place int, intent_id uuid, intent_hold uuid, lease_ms int
           )
-          cross join queue
         ),
         moved as (
           update payouts
