@@ -7,6 +7,7 @@ import { renderKeystore } from './kafka-process.ts';
 import { MESH_DATABASE, REGISTRY_DATABASE } from './postgres-databases.ts';
 import { answersQuery } from './postgres-process.ts';
 import { IDENTITY_FOLDER, identityFiles } from './container-identity.ts';
+import { QUICK_COMPILER } from './java-options.ts';
 import { freshPassword } from './kept-password.ts';
 import { renderAccessRules } from './postgres-access.ts';
 import { describeRedis } from './redis-container.ts';
@@ -25,6 +26,10 @@ const PASSWORD_FILE = '/pixmesh-postgres-password';
 const FIRST_START_SQL = '/docker-entrypoint-initdb.d/create-registry-database.sql';
 /** User and password of the registry. */
 const LOGIN_FILE = '/pixmesh-registry.properties';
+const REGISTRY_ENVIRONMENT = {
+  SMALLRYE_CONFIG_LOCATIONS: LOGIN_FILE,
+  JAVA_TOOL_OPTIONS: QUICK_COMPILER,
+};
 const RULES_FILE = '/pixmesh-pg_hba.conf';
 /** Postgres takes no key that others can read, as files come into a container. */
 const START_POSTGRES = `install -o postgres -m 600 ${IDENTITY_FOLDER}/tls.key /tls.key && exec docker-entrypoint.sh postgres \
@@ -32,7 +37,7 @@ const START_POSTGRES = `install -o postgres -m 600 ${IDENTITY_FOLDER}/tls.key /t
 -c ssl=on -c ssl_cert_file=${IDENTITY_FOLDER}/tls.crt -c ssl_key_file=/tls.key`;
 /** In the container. */
 const KAFKA_IDENTITY = { keystore: '/pixmesh-keystore.pem', truststore: '/pixmesh-ca.pem' };
-const KAFKA_HEAP = '-Xmx512m -Xms256m';
+const KAFKA_HEAP = `-Xmx512m -Xms256m ${QUICK_COMPILER}`;
 /** How a container names the machine it runs on. */
 const MACHINE = 'host.docker.internal';
 
@@ -98,7 +103,7 @@ export function bootContainers({ home, log, portOf, supervisor }: BootInput): In
       name: 'registry',
       image: IMAGES.registry,
       ...placed,
-      environment: { ...placed.environment, SMALLRYE_CONFIG_LOCATIONS: LOGIN_FILE },
+      environment: { ...placed.environment, ...REGISTRY_ENVIRONMENT },
       files: [{ target: LOGIN_FILE, content: renderStorageLogin(databaseUrl) }],
       isReady: () => answersSubjects(origin),
     };

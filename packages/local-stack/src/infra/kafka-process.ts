@@ -9,6 +9,7 @@ import { requireJava } from './find-program.ts';
 import { identityFolder } from './identities.ts';
 import type { BootDeps } from './infra-provider.ts';
 import { installArtifact } from './install-artifact.ts';
+import { QUICK_COMPILER } from './java-options.ts';
 import { KAFKA_READY_LINE, renderKafkaProperties, renderLogging } from './kafka-properties.ts';
 import { acceptsConnection } from './tcp-probe.ts';
 import { writeFileAtomically } from '../write-file-atomically.ts';
@@ -19,7 +20,7 @@ const STOP_LIMIT_MS = 8_000;
 const CLUSTER_ID_BYTES = 16;
 
 /** One node that is broker and controller; small heap, quick to start. */
-const JVM_OPTIONS = ['-Xmx384m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
+const JVM_OPTIONS = ['-Xmx384m', '-XX:+UseSerialGC', QUICK_COMPILER];
 
 /** Starts Kafka in KRaft mode, formatting its storage on first use; answers the broker's address. */
 export async function startKafka(

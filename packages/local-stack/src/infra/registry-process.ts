@@ -5,12 +5,13 @@ import { REGISTRY, findRunnerJar } from './artifacts.ts';
 import { requireJava } from './find-program.ts';
 import type { BootDeps } from './infra-provider.ts';
 import { installArtifact } from './install-artifact.ts';
+import { QUICK_COMPILER } from './java-options.ts';
 import { writeFileAtomically } from '../write-file-atomically.ts';
 import { answersSubjects } from './registry-api.ts';
 
 const READY_LIMIT_MS = 90_000;
 const STOP_LIMIT_MS = 5_000;
-const JVM_OPTIONS = ['-Xmx256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
+const JVM_OPTIONS = ['-Xmx256m', '-XX:+UseSerialGC', QUICK_COMPILER];
 
 /**
  * Once the deploy job has written: the registry asks nobody for a proof, so it takes nothing more from anybody, and no call
