@@ -28,6 +28,8 @@ export type SimulatorProcess = AsyncDisposable & {
 
 type Running = { url: string; child: ChildProcess; database: TestDatabase };
 
+const DEADLOCK_DETECTED = '40P01';
+
 /** However the worker ends, the pipe to it is closed then. */
 const ENDING_WITH_WORKER = `data:text/javascript,${encodeURIComponent(
   `process.stdin.resume().once('end', () => process.exit()).unref();`,
@@ -52,8 +54,8 @@ export async function startSimulatorProcess(
     control: (method, path, body) => control(url + path, method, body),
     [Symbol.asyncDispose]: async () => {
       if (!isPlain || unused !== null || hasEnded(running.child)) return await end(running);
-      await empty(running);
-      unused = running;
+      if (await empty(running)) unused = running;
+      else await end(running);
     },
   };
 }
@@ -111,8 +113,11 @@ function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null;
 }
 
-/** What its process holds in memory goes back by the control API, the rest is deleted. */
-async function empty({ url, database }: Running): Promise<void> {
+/**
+ * What its process holds in memory goes back by the control API, the rest is deleted. False where it is still at work for
+ * a client that has gone, and the one locks what the other waits for.
+ */
+async function empty({ url, database }: Running): Promise<boolean> {
   await control(`${url}/control/faults`, 'DELETE');
   await control(`${url}/control/clock`, 'DELETE');
   await control(`${url}/control/profile`, 'PUT', { name: 'manual' });
@@ -124,6 +129,10 @@ async function empty({ url, database }: Running): Promise<void> {
       where schemaname = 'acquirer_simulator' and tablename <> all ('{clock,settings}') and tablename !~ '(^|_)migrations$'`);
     await client.query(`truncate ${rows.map(({ name }) => name).join()} restart identity`);
     await client.query(`delete from acquirer_simulator.settings where name = 'tariff'`);
+    return true;
+  } catch (error) {
+    if (error instanceof pg.DatabaseError && error.code === DEADLOCK_DETECTED) return false;
+    throw error;
   } finally {
     await client.end();
   }

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
 import { claimDue } from '#sending/claim-due.sql.ts';
 import { countOverdue } from '#sending/overdue.sql.ts';
-import { ensureSlots } from '#sending/send-slots.sql.ts';
+import { ensureSlots, releaseSlots } from '#sending/send-slots.sql.ts';
 import { type SendingUnderTest, startSendingUnderTest } from '#test/sending-under-test.ts';
 import { storeDuePayouts } from '#test/store-due-payouts.ts';
 
@@ -37,8 +37,6 @@ const stop = (accountId: AccountId | null) =>
 const resume = (accountId: AccountId | null) => resumePayouts(mesh.deps, { accountId, operatorId });
 const claim = (limit = 8) =>
   claimDue(mesh.db, { limit, slots: 8, leaseMs: 60_000, after: BEFORE_ALL });
-const freeSlots = () =>
-  mesh.db.query(sql`update send_slots set lease_token = null, lease_until = null`);
 const ordersOf = async (id: PayoutId) =>
   (await mesh.journalOf(id)).filter(({ kind }) => kind === 'sent').length;
 
@@ -122,7 +120,7 @@ test(
           const began = isStopped;
           const claims = await claim(1);
           if (began) takenAfter.push(...claims.map(({ payout }) => payout.id));
-          await freeSlots();
+          await releaseSlots(mesh.db, claims);
         }
       };
       const stopIt = async () => {
