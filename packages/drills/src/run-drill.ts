@@ -24,11 +24,13 @@ export async function runDrill(drill: Drill, { home, isObserved }: DrillRun): Pr
   const report = createReport(drill.name);
   await clearHome(home);
   const settings = (await drill.prepare?.(home)) ?? {};
+  let undo = async (): Promise<void> => undefined;
   try {
     const mesh = await report.step('start', () => startMesh(home, { settings, isObserved }));
     const load = await startLightLoad(mesh);
     await delay(WARM_UP_MS);
     const alerts = isObserved ? watchAlerts(mesh, report, performance.now()) : null;
+    undo = () => drill.end(mesh, load);
     await report.step(`cause: ${drill.purpose}`, () => drill.cause(mesh, load));
     await report.step('effect seen', () =>
       eventually(() => drill.effect(mesh, load), EFFECT_MS_MAX),
@@ -36,7 +38,8 @@ export async function runDrill(drill: Drill, { home, isObserved }: DrillRun): Pr
     if (alerts === null) report.note('without --observe nothing is proved about alerts');
     await alerts?.expectFiring(drill.alerts);
     report.startClock();
-    await report.step('end of the cause', () => drill.end(mesh, load));
+    await report.step('end of the cause', undo);
+    undo = async () => undefined;
     await report.step('recovered', () =>
       eventually(() => drill.recovered(mesh, load), RECOVERED_MS_MAX),
     );
@@ -51,6 +54,8 @@ export async function runDrill(drill: Drill, { home, isObserved }: DrillRun): Pr
       problems.join(', '),
     );
   } finally {
+    // What is frozen does not stop.
+    await undo().catch(() => undefined);
     await stopMesh(home);
     await drill.cleanUp?.(home);
   }

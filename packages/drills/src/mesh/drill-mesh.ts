@@ -28,6 +28,8 @@ export type DrillMesh = {
   metric(service: string, name: string): Promise<number>;
   /** A signal to one process of the stack. */
   signal(name: string, signal: NodeJS.Signals): void;
+  /** The same to the processes that it has started, too, as Postgres one for each connection. */
+  signalAll(name: string, signal: NodeJS.Signals): void;
 };
 
 function openMesh(home: string): DrillMesh {
@@ -50,11 +52,32 @@ function openMesh(home: string): DrillMesh {
     query: (statement, values = []) => query(stack().postgres_url, statement, values),
     metric: (service, name) => readMetric(stack(), { service, name }),
     signal: (name, signal) => {
-      const pid = stack().pids[name];
-      if (pid === undefined) throw new Error(`no process is named ${name}`);
-      process.kill(pid, signal);
+      process.kill(pidOf(name), signal);
+    },
+    signalAll: (name, signal) => {
+      for (const pid of familyOf(pidOf(name))) process.kill(pid, signal);
     },
   };
+
+  function pidOf(name: string): number {
+    const pid = stack().pids[name];
+    if (pid === undefined) throw new Error(`no process is named ${name}`);
+    return pid;
+  }
+}
+
+/** A process and those that descend from it, the oldest first. */
+function familyOf(pid: number): number[] {
+  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
+  const pairs = stdout
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/).map(Number));
+  const family = [pid];
+  for (const parent of family) {
+    family.push(...pairs.flatMap(([child = 0, of]) => (of === parent ? [child] : [])));
+  }
+  return family;
 }
 
 /** `npm start` of a home of its own; resolves when it is ready. @throws Error where it does not become ready */
