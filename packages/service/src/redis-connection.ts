@@ -1,8 +1,12 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { counter, observedGauge } from '@pixmesh/telemetry/metrics';
 import { z } from 'zod';
 
 const CONNECT_TIMEOUT_MS = 2_000;
+/** A server that takes longer counts as one that does not answer. */
+const ANSWER_MS_MAX = 1_000;
 const RECONNECT_DELAY_MS = 100;
 const RECONNECT_DELAY_MS_MAX = 2_000;
 /** By these words Redis refuses a user, a password, or what the user may not do. */
@@ -24,11 +28,35 @@ export const RedisConfig = {
 
 export type RedisAddress = { url: string; ca?: string | undefined };
 
-/** Whether a service has its connection. A Redis that holds it and answers nothing shows in what waits for it. */
-export function observeRedis(client: { readonly isReady: boolean }): void {
-  observedGauge('redis_up', '1 while this process is connected to Redis', async () => [
-    { value: client.isReady ? 1 : 0 },
+/** What a service knows of its connection. */
+type RedisClient = { readonly isReady: boolean; ping(): Promise<unknown> };
+
+export function observeRedis(client: RedisClient): void {
+  const answers = probeRedis(client);
+  observedGauge('redis_up', '1 where Redis has answered this scrape', async () => [
+    { value: (await answers()) ? 1 : 0 },
   ]);
+}
+
+/** Asks whether Redis answers: one that hangs keeps its connections. A question that stays unanswered is not repeated. */
+export function probeRedis(client: RedisClient): () => Promise<boolean> {
+  let asked: Promise<boolean> | null = null;
+  return async () => {
+    if (!client.isReady) return false;
+    asked ??= answers(client).finally(() => {
+      asked = null;
+    });
+    return await Promise.race([asked, delay(ANSWER_MS_MAX, false, { ref: false })]);
+  };
+}
+
+async function answers(client: RedisClient): Promise<boolean> {
+  try {
+    await client.ping();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Null where no Redis is configured. */
