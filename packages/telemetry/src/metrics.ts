@@ -50,6 +50,9 @@ export function sharedFor<Answer>(ms: number, read: () => Promise<Answer>): () =
   };
 }
 
+/** What the callbacks of each gauge have read at this scrape, by labels. */
+const readings = new Map<string, Set<string>[]>();
+
 /** A value read when somebody scrapes; a failing reader leaves the gauge out of that scrape. */
 export function observedGauge(
   name: string,
@@ -57,9 +60,28 @@ export function observedGauge(
   read: () => Promise<readonly { value: number; attributes?: Attributes }[]>,
 ): void {
   const gauge = metrics.getMeter('pixmesh').createObservableGauge(name, { description });
+  const labels = new Set<string>();
+  readings.set(name, [...(readings.get(name) ?? []), labels]);
   gauge.addCallback(async (result) => {
-    for (const { value, attributes } of await read().catch(() => [])) {
+    const values = await read().catch(() => []);
+    labels.clear();
+    for (const { value, attributes } of values) {
       result.observe(value, attributes);
+      labels.add(keyOf(attributes));
     }
   });
+}
+
+/**
+ * Whether a gauge has a value with these labels at this scrape. The SDK keeps one that is no longer read with its last
+ * value, for as long as the process lives: an alert on it would never end.
+ */
+export function isRead(name: string, attributes: Attributes): boolean {
+  const key = keyOf(attributes);
+  return readings.get(name)?.some((labels) => labels.has(key)) ?? true;
+}
+
+function keyOf(attributes: Attributes = {}): string {
+  const pairs = Object.entries(attributes).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return JSON.stringify(pairs);
 }

@@ -8,9 +8,11 @@ import { PgInstrumentation } from '@opentelemetry/instrumentation-pg';
 import { RedisInstrumentation } from '@opentelemetry/instrumentation-redis';
 import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici';
 import { resourceFromAttributes } from '@opentelemetry/resources';
+import { DataPointType, type MetricData } from '@opentelemetry/sdk-metrics';
 import { NodeSDK } from '@opentelemetry/sdk-node';
 import { BatchSpanProcessor } from '@opentelemetry/sdk-trace';
 
+import { isRead } from './metrics.ts';
 import { startProcessMetrics } from './process-metrics.ts';
 import { requestIdOnSpans } from './request-id.ts';
 import { createSampler } from './sampler.ts';
@@ -60,9 +62,20 @@ export function startTelemetry(serviceName: string, env: NodeJS.ProcessEnv): voi
 export async function renderMetrics(): Promise<string | null> {
   if (prometheus === null || ofProcess === null) return null;
   const { resourceMetrics } = await prometheus.collect();
+  const scopeMetrics = resourceMetrics.scopeMetrics.map((scope) => ({
+    ...scope,
+    metrics: scope.metrics.map(withoutUnread),
+  }));
   // The scope is the same everywhere, and would be a label of every series.
   const own = new PrometheusSerializer(undefined, false, undefined, false, true);
-  return own.serialize(resourceMetrics) + (await ofProcess.render());
+  return own.serialize({ ...resourceMetrics, scopeMetrics }) + (await ofProcess.render());
+}
+
+function withoutUnread(metric: MetricData): MetricData {
+  if (metric.dataPointType !== DataPointType.GAUGE) return metric;
+  const { name } = metric.descriptor;
+  const dataPoints = metric.dataPoints.filter(({ attributes }) => isRead(name, attributes));
+  return { ...metric, dataPoints };
 }
 
 /** Last step of a graceful stop: sends what is buffered, within a bound, and never throws. */

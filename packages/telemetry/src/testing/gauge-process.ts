@@ -1,0 +1,18 @@
+/** Two scrapes of a process whose gauge has another value at the second one. */
+import { observedGauge } from '../metrics.ts';
+import { renderMetrics } from '../sdk.ts';
+
+const scrapes = [
+  [
+    { value: 1, attributes: { kind: 'gone' } },
+    { value: 2, attributes: { kind: 'kept', check: 'a' } },
+  ],
+  [{ value: 3, attributes: { check: 'a', kind: 'kept' } }],
+];
+observedGauge('of_scrapes', 'A gauge', async () => scrapes.shift() ?? []);
+observedGauge('of_scrapes', 'A gauge', async () => [{ value: 4, attributes: { kind: 'other' } }]);
+
+const shown = async (): Promise<string[]> =>
+  ((await renderMetrics()) ?? '').split('\n').filter((line) => line.startsWith('of_scrapes'));
+const answers = [await shown(), await shown(), await shown()];
+process.stdout.write(JSON.stringify(answers), () => process.exit());
