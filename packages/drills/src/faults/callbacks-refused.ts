@@ -1,6 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 import type { Drill } from '../drill.ts';
 
-const CALLS = 30;
+const CALLS_MIN = 30;
+const PAUSE_MS = 500;
+
+let calling = new AbortController();
 
 /** Genuine callbacks go on being taken. */
 export const callbacksRefused: Drill = {
@@ -8,17 +13,23 @@ export const callbacksRefused: Drill = {
   purpose: 'somebody calls the callback listener without its secret',
   alerts: ['CallbacksRefused'],
   cause: async (mesh) => {
+    calling = new AbortController();
     const url = `${mesh.stack().callback_url}/acquirer/${'x'.repeat(32)}/pix`;
-    for (let call = 0; call < CALLS; call += 1) {
-      await fetch(url, { method: 'POST', body: '{"pix":[]}' });
-    }
+    void callAgain(url, calling.signal);
   },
   effect: async (mesh) => {
     const refused = await mesh.metric('gateway', 'gateway_unauthorized_total');
-    if (refused < CALLS) throw new Error(`${refused} calls were refused`);
+    if (refused < CALLS_MIN) throw new Error(`${refused} calls were refused`);
   },
-  end: async () => undefined,
+  end: async () => calling.abort(),
   recovered: async (_mesh, load) => {
     if (load.failures() > 0) throw new Error('a call failed');
   },
 };
+
+async function callAgain(url: string, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await fetch(url, { method: 'POST', body: '{"pix":[]}' }).catch(() => undefined);
+    await delay(PAUSE_MS);
+  }
+}
