@@ -1,4 +1,4 @@
-import { mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -14,7 +14,7 @@ const archive = (): string => path.join(folder, 'backups', 'wal');
 /** Postgres keeps what it cannot archive, and its disk fills. */
 export const archiveFailing: Drill = {
   name: 'archive-failing',
-  purpose: 'the place of the WAL archive is gone',
+  purpose: 'nothing can be written where the WAL is archived',
   alerts: ['WalArchiveFailing'],
   prepare: async () => {
     folder = mkdtempSync(path.join(tmpdir(), 'pixmesh-drill-backups-'));
@@ -24,12 +24,16 @@ export const archiveFailing: Drill = {
   },
   cause: async (mesh) => {
     renameSync(archive(), `${archive()}.gone`);
+    writeFileSync(archive(), 'not a folder');
     await mesh.query('select pg_switch_wal()');
   },
   effect: async (mesh) => {
     if (!(await isFailing(mesh))) throw new Error('no segment has failed');
   },
-  end: async () => renameSync(`${archive()}.gone`, archive()),
+  end: async () => {
+    rmSync(archive());
+    renameSync(`${archive()}.gone`, archive());
+  },
   recovered: async (mesh) => {
     if (await isFailing(mesh)) throw new Error('the segment is not archived');
   },
