@@ -1,6 +1,7 @@
 import type { Drill } from '../drill.ts';
 import { acquirerAway } from './acquirer-away.ts';
 import { archiveFailing } from './archive-failing.ts';
+import { balanceGone } from './balance-gone.ts';
 import { balanceChanged } from './balance-changed.ts';
 import { brokerLoss } from './broker-loss.ts';
 import { callbacksRefused } from './callbacks-refused.ts';
@@ -15,7 +16,7 @@ import { postgresFrozen } from './postgres-frozen.ts';
 import { postgresRestart } from './postgres-restart.ts';
 import { redisFlush } from './redis-flush.ts';
 import { redisFrozen } from './redis-frozen.ts';
-import { sendsRefused } from './sends-refused.ts';
+import { sendsHeld } from './sends-held.ts';
 import { serviceFrozen } from './service-frozen.ts';
 
 export const FAULTS: readonly Drill[] = [
@@ -34,7 +35,8 @@ export const FAULTS: readonly Drill[] = [
   outboxStuck,
   poisonMessage,
   acquirerAway,
-  sendsRefused,
+  sendsHeld,
+  balanceGone,
   callbacksRefused,
   balanceChanged,
 ];
