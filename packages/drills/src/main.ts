@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { REPOSITORY_ROOT } from '@pixmesh/local-stack/repository';
 
 import { FAULTS } from './faults/every-fault.ts';
-import { runQuiet } from './quiet.ts';
+import { runNoFault } from './no-fault.ts';
 import { runRotations } from './rotations.ts';
 import { runRestoreDrill } from './restore/restore-drill.ts';
 import { runDrill } from './run-drill.ts';
@@ -24,9 +24,9 @@ const OTHERS: Readonly<Record<string, { purpose: string; run(home: string): Prom
         isBrokerLost: values['lose-broker'],
       }),
   },
-  quiet: {
+  'no-fault': {
     purpose: 'nothing is broken: no alert fires, and every panel has data',
-    run: (home) => runQuiet({ home, minutes: Number(values.minutes) }),
+    run: (home) => runNoFault({ home, minutes: Number(values.minutes) }),
   },
   rotations: { purpose: 'every secret is changed under load', run: runRotations },
 };
@@ -38,7 +38,7 @@ const { values, positionals } = parseArgs({
     list: { type: 'boolean', default: false },
     /** Of the drills of one fault: with Prometheus, which has to alert. */
     observe: { type: 'boolean', default: false },
-    /** Of the drill `quiet`. */
+    /** Of the drill `no-fault`. */
     minutes: { type: 'string', default: '60' },
     /** Of the drill `restore`, as those below. */
     charges: { type: 'string', default: '200' },

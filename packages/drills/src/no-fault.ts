@@ -7,14 +7,14 @@ import { createReport } from './report.ts';
 import { readRules } from './watch-alerts.ts';
 
 const MINUTE_MS = 60_000;
-const LOOK_MS = 5_000;
+const POLL_MS = 5_000;
 /** It always fires. */
 const DEAD_MANS_SWITCH = 'DeadMansSwitch';
 
 /** Light load without a fault: no alert fires, and every panel of the dashboards has data. */
-export async function runQuiet(options: { home: string; minutes: number }): Promise<boolean> {
+export async function runNoFault(options: { home: string; minutes: number }): Promise<boolean> {
   const { home, minutes } = options;
-  const report = createReport('quiet');
+  const report = createReport('no-fault');
   await clearHome(home);
   try {
     const mesh = await report.step('start', () => startMesh(home, { isObserved: true }));
@@ -39,7 +39,7 @@ async function watchSilence(mesh: DrillMesh, ms: number): Promise<Set<string>> {
   const fired = new Set<string>();
   const untilMs = performance.now() + ms;
   while (performance.now() < untilMs) {
-    await delay(LOOK_MS);
+    await delay(POLL_MS);
     for (const { name, state } of await readRules(mesh)) {
       if (state === 'firing' && name !== DEAD_MANS_SWITCH) fired.add(name);
     }
