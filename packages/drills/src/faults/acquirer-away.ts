@@ -1,5 +1,6 @@
 import type { Drill } from '../drill.ts';
 import { succeeded } from '../mesh/drill-mesh.ts';
+import { atRest } from './at-rest.ts';
 
 const FAILED_MIN = 5;
 /** What an acquirer that is down answers, or does not. */
@@ -29,11 +30,5 @@ export const acquirerAway: Drill = {
     const route = 'DELETE /control/faults';
     succeeded(route, await mesh.simulator({ route }));
   },
-  recovered: async (mesh) => {
-    const [row] = await mesh.query<{ count: number }>(
-      `select count(*)::int from charges.charges
-       where status = 'processing' and created_at < now() - interval '10 seconds'`,
-    );
-    if ((row?.count ?? 0) > 0) throw new Error(`${row?.count} charges are processing`);
-  },
+  recovered: atRest('charges'),
 };

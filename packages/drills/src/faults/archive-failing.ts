@@ -1,11 +1,8 @@
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { closeFolder } from '@pixmesh/local-stack/infra/private-home';
-import { generateIdentity, identityToRecipient } from 'age-encryption';
-
 import type { Drill } from '../drill.ts';
+import { prepareBackup } from '../mesh/backup-settings.ts';
 import type { DrillMesh } from '../mesh/drill-mesh.ts';
 
 let folder = '';
@@ -17,10 +14,9 @@ export const archiveFailing: Drill = {
   purpose: 'nothing can be written where the WAL is archived',
   alerts: ['WalArchiveFailing'],
   prepare: async () => {
-    folder = mkdtempSync(path.join(tmpdir(), 'pixmesh-drill-backups-'));
-    closeFolder(folder);
-    const recipient = await identityToRecipient(await generateIdentity());
-    return { BACKUP_DIR: path.join(folder, 'backups'), BACKUP_RECIPIENT: recipient };
+    const backup = await prepareBackup();
+    ({ folder } = backup);
+    return backup.env;
   },
   cause: async (mesh) => {
     renameSync(archive(), `${archive()}.gone`);

@@ -1,5 +1,5 @@
 import type { Drill } from '../drill.ts';
-import { payoutsAtRest } from './payouts-at-rest.ts';
+import { atRest } from './at-rest.ts';
 
 /** Payouts are refused for the time being, and repeated under their keys; nothing else notices. */
 export const serviceFrozen: Drill = {
@@ -11,5 +11,5 @@ export const serviceFrozen: Drill = {
     if (load.failures() === 0) throw new Error('no call has failed');
   },
   end: async (mesh) => mesh.signal('payouts', 'SIGCONT'),
-  recovered: payoutsAtRest,
+  recovered: atRest('payouts'),
 };

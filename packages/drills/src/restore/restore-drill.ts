@@ -1,11 +1,9 @@
-import { mkdtempSync, realpathSync, renameSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { realpathSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 
-import { closeFolder } from '@pixmesh/local-stack/infra/private-home';
 import { eventually } from '@pixmesh/testkit/eventually';
-import { generateIdentity, identityToRecipient } from 'age-encryption';
 
+import { type BackupSettings, prepareBackup } from '../mesh/backup-settings.ts';
 import { clearHome, type DrillMesh, runBackup, startMesh, stopMesh } from '../mesh/drill-mesh.ts';
 import { createReport, type Report } from '../report.ts';
 import { putRecordsIn, takeRecordsOut } from './acquirer-records.ts';
@@ -30,8 +28,6 @@ export type RestoreOptions = {
   /** The broker's data is lost too; otherwise it is ahead of the database. */
   isBrokerLost: boolean;
 };
-
-type Backup = { env: Record<string, string>; identity: string };
 
 /**
  * Loses a database: builds an installation up, backs it up, lets it live on, restores the moment before, and brings it to
@@ -62,22 +58,9 @@ export async function runRestoreDrill(options: RestoreOptions): Promise<boolean>
     await verify(report, restored, { kept, lost });
   } finally {
     await stopMesh(home);
-    rmSync(backup.env['BACKUP_DIR'] ?? '', { recursive: true, force: true });
+    rmSync(backup.folder, { recursive: true, force: true });
   }
   return report.end();
-}
-
-async function prepareBackup(): Promise<Backup> {
-  const identity = await generateIdentity();
-  const folder = mkdtempSync(path.join(tmpdir(), 'pixmesh-drill-backups-'));
-  closeFolder(folder);
-  return {
-    identity,
-    env: {
-      BACKUP_DIR: path.join(folder, 'backups'),
-      BACKUP_RECIPIENT: await identityToRecipient(identity),
-    },
-  };
 }
 
 async function readClock(mesh: DrillMesh): Promise<Date> {
@@ -85,7 +68,7 @@ async function readClock(mesh: DrillMesh): Promise<Date> {
   return row?.now ?? new Date();
 }
 
-async function archiveAll(mesh: DrillMesh, backup: Backup): Promise<void> {
+async function archiveAll(mesh: DrillMesh, backup: BackupSettings): Promise<void> {
   runBackup(['audit'], { ...backup.env, BACKUP_DATABASE_URL: mesh.stack().postgres_url });
   const [row] = await mesh.query<{ name: string }>(
     'select pg_walfile_name(pg_switch_wal()) as name',
@@ -110,7 +93,7 @@ async function loseDatabase({ home, isBrokerLost }: RestoreOptions): Promise<voi
 
 async function recover(
   report: Report,
-  { options: { home }, at, backup }: { options: RestoreOptions; at: Date; backup: Backup },
+  { options: { home }, at, backup }: { options: RestoreOptions; at: Date; backup: BackupSettings },
 ): Promise<void> {
   const folder = realpathSync(path.join(home, 'data/postgres'));
   const env = { ...backup.env, BACKUP_IDENTITY: backup.identity };

@@ -225,8 +225,7 @@ describe('several senders', () => {
     await untilSent(second, 40);
     await using _three = aSender(third, bounds);
     await using _four = aSender(fourth, bounds);
-    await untilSent(third, 10);
-    await untilSent(fourth, 10);
+    await Promise.all([untilSent(third, 10), untilSent(fourth, 10)]);
     await one[Symbol.asyncDispose]();
     await eventually(() => expect(new Set(sent()).size).toBe(ids.size), 90_000);
     expect(sent().toSorted()).toEqual([...ids].toSorted());
