@@ -5,9 +5,11 @@ import { balanceGone } from './balance-gone.ts';
 import { balanceChanged } from './balance-changed.ts';
 import { brokerLoss } from './broker-loss.ts';
 import { callbacksRefused } from './callbacks-refused.ts';
+import { certificateExpiring } from './certificate-expiring.ts';
 import { diskFull } from './disk-full.ts';
 import { dispatcherBacklog } from './dispatcher-backlog.ts';
 import { eventLoopBlocked } from './event-loop-blocked.ts';
+import { lanesHeld } from './lanes-held.ts';
 import { outboxStuck } from './outbox-stuck.ts';
 import { poisonMessage } from './poison-message.ts';
 import { poolWaiting } from './pool-waiting.ts';
@@ -32,11 +34,13 @@ export const FAULTS: readonly Drill[] = [
   serviceFrozen,
   eventLoopBlocked,
   dispatcherBacklog,
+  lanesHeld,
   outboxStuck,
   poisonMessage,
   acquirerAway,
   sendsHeld,
   balanceGone,
   callbacksRefused,
+  certificateExpiring,
   balanceChanged,
 ];
