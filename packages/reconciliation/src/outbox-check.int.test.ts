@@ -94,6 +94,16 @@ describe.each([
     const ageMs = Date.now() - (breaks[0]?.changedAt?.getTime() ?? 0);
     expect(Math.round(ageMs / 60_000)).toBe(5);
   });
+
+  test('shows another difference once the oldest event is published, though later ones wait', async () => {
+    const [older, newer] = [newId(), newId()];
+    for (const id of [newer, older]) {
+      await admin.query(sql`insert into charges.outbox (event_id) values (${id})`);
+    }
+    expect((await runOutbox(since)).breaks).toMatchObject([{ id: older }]);
+    await admin.query(sql`delete from charges.outbox where event_id = ${older}`);
+    expect((await runOutbox(since)).breaks).toMatchObject([{ id: newer }]);
+  });
 });
 
 test('an incremental run reads what changed, what it had found, and walks on over the rest', async () => {

@@ -76,13 +76,19 @@ export async function readEventCountsOf(
     ${events(topic)}`);
 }
 
-/** How many events wait to be published, and since when the oldest does. */
-export async function readUnpublished(
-  db: Queryable,
-): Promise<{ count: number; oldestAt: Date | null }> {
-  const [row] = await db.query<{ count: number; oldest_at: Date | null }>(sql`
-    select count(*)::int as count, min(uuid_extract_timestamp(event_id)) as oldest_at from outbox`);
-  return { count: row?.count ?? 0, oldestAt: row?.oldest_at ?? null };
+/** The events that wait to be published, where any do. */
+export type Unpublished = { count: number; oldestId: string; oldestAt: Date };
+
+/** How many events wait to be published, and which one has waited longest; null where none does. */
+export async function readUnpublished(db: Queryable): Promise<Unpublished | null> {
+  const [row] = await db.query<Unpublished>(sql`
+    select
+      (select count(*)::int from outbox) as count,
+      event_id as "oldestId", uuid_extract_timestamp(event_id) as "oldestAt"
+    from outbox
+    order by event_id
+    limit 1`);
+  return row ?? null;
 }
 
 /** Commands without an outcome, the oldest first. */

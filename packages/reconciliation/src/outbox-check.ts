@@ -94,10 +94,12 @@ function compareCount({ id, counter, events, numbers, last }: EventCount): Found
   return [];
 }
 
+/** Under the id of the oldest event: a queue that moves is no difference that lasts. */
 async function findUnpublished(db: Queryable): Promise<FoundBreak[]> {
-  const { count, oldestAt } = await readUnpublished(db);
-  if (oldestAt === null) return [];
+  const unpublished = await readUnpublished(db);
+  if (unpublished === null) return [];
+  const { count, oldestId, oldestAt } = unpublished;
   return [
-    { kind: 'unpublished', id: 'outbox', expected: '0', found: `${count}`, changedAt: oldestAt },
+    { kind: 'unpublished', id: oldestId, expected: '0', found: `${count}`, changedAt: oldestAt },
   ];
 }
