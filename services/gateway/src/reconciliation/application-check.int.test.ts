@@ -1,4 +1,8 @@
-import { COMPARE_APPLICATIONS_PATH } from '@pixmesh/contracts/internal/compare-applications';
+import {
+  COMPARE_APPLICATIONS_PATH,
+  COMPARED_APPLICATIONS_MAX,
+  type CompareApplicationsBody,
+} from '@pixmesh/contracts/internal/compare-applications';
 import { TOPICS } from '@pixmesh/contracts/topics';
 import { createInternalClient } from '@pixmesh/http/internal-client';
 import { newId } from '@pixmesh/kernel/ids';
@@ -32,10 +36,16 @@ test('the dispatcher is asked about the version of every application', async () 
   const ids = [await anApplication(), await anApplication()];
   expect(await run()).toEqual({ compared: 2, breaks: [] });
   expect(dispatcher.requests).toMatchObject([{ method: 'POST', url: COMPARE_APPLICATIONS_PATH }]);
-  const { applications } = JSON.parse(dispatcher.requests[0]!.body.toString()) as {
-    applications: { application_id: string; version: number }[];
-  };
-  expect(applications.map(({ application_id: id }) => id)).toEqual(ids.toSorted());
+  expect(askedFor()).toEqual([ids.toSorted()]);
+});
+
+test('however many changed since the last run, the dispatcher is asked about a bounded number at once', async () => {
+  const before = new Date();
+  const ids = await manyApplications(1_800);
+  expect((await run([], before)).breaks).toEqual([]);
+  const asked = askedFor();
+  expect([...new Set(asked.flat())].toSorted()).toEqual(ids.toSorted());
+  expect(Math.max(...asked.map(({ length }) => length))).toBe(COMPARED_APPLICATIONS_MAX);
 });
 
 test('a state that was not heard from one run to the next is announced again, with a newer version', async () => {
@@ -51,7 +61,15 @@ test('a state that was not heard from one run to the next is announced again, wi
   expect(after.at(-1)).toMatchObject({ active: 'true', version: String(after.length) });
 });
 
-async function run(knownIds: string[] = []) {
+/** Ids of the applications of each request. */
+function askedFor(): string[][] {
+  return dispatcher.requests.map(({ body }) => {
+    const { applications } = JSON.parse(body.toString()) as CompareApplicationsBody;
+    return applications.map(({ application_id: id }) => id);
+  });
+}
+
+async function run(knownIds: string[] = [], since: Date | null = null) {
   await using client = createInternalClient({
     service: 'webhook-dispatcher',
     url: dispatcher.url,
@@ -61,11 +79,18 @@ async function run(knownIds: string[] = []) {
     wakeUps += 1;
   };
   const check = applicationCheck({ db: database.db, dispatcher: client, wakeOutbox });
-  return await check.run({ since: null, knownIds, signal: new AbortController().signal });
+  return await check.run({ since, knownIds, signal: new AbortController().signal });
 }
 
 async function anApplication(): Promise<string> {
-  const [accountId, id] = [newId(), newId()];
+  const [id] = await manyApplications(1);
+  return id!;
+}
+
+/** All of one account, with their announcements. */
+async function manyApplications(count: number): Promise<string[]> {
+  const accountId = newId();
+  const ids = Array.from({ length: count }, () => newId());
   await database.db.query(sql`
     insert into accounts (
       id, name, legal_name, document, document_type, phone, status, onboarding_status, auto_payout_enabled,
@@ -77,8 +102,8 @@ async function anApplication(): Promise<string> {
     )`);
   await database.db.query(sql`
     insert into applications (id, account_id, name, active, fingerprint)
-    values (${id}, ${accountId}, 'Site', true, '')`);
-  return id;
+    select id, ${accountId}, 'Site', true, '' from unnest(${ids}::uuid[]) as id`);
+  return ids;
 }
 
 async function announcements(id: string): Promise<{ active: string; version: string }[]> {

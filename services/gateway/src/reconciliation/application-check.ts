@@ -52,9 +52,17 @@ export function applicationCheck(deps: ApplicationCheckDeps): Check {
     },
   };
 
-  /** Those of which the dispatcher has heard less. */
+  /** Those of which the dispatcher has heard less. Many may have changed since the last run. */
   async function compare(applications: readonly AnnouncedApplication[]): Promise<string[]> {
-    if (applications.length === 0) return [];
+    const behind: string[] = [];
+    for (let start = 0; start < applications.length; start += COMPARED_APPLICATIONS_MAX) {
+      const some = applications.slice(start, start + COMPARED_APPLICATIONS_MAX);
+      behind.push(...(await compareSome(some)));
+    }
+    return behind;
+  }
+
+  async function compareSome(applications: readonly AnnouncedApplication[]): Promise<string[]> {
     const asked = applications.map(({ id, version }) => ({ application_id: id, version }));
     const { behind } = await requestJson(deps.dispatcher, ComparedApplications, {
       service: 'webhook-dispatcher',
