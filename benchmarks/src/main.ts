@@ -4,6 +4,7 @@ import { benchFairness } from './fairness/bench-fairness.ts';
 import { benchLedger } from './ledger/bench-ledger.ts';
 import { benchLives } from './lives/bench-lives.ts';
 import { benchPayouts } from './payouts/bench-payouts.ts';
+import { benchScrape } from './scrape/bench-scrape.ts';
 
 /** `npm run bench -- NAME`: one benchmark, with its baseline in the same run. */
 const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
@@ -13,6 +14,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   ledger: benchLedger,
   lives: benchLives,
   payouts: benchPayouts,
+  scrape: benchScrape,
 };
 
 const name = process.argv[2] ?? '';
