@@ -21,6 +21,7 @@ const COMPILE_CACHE = join(REPOSITORY_ROOT, 'node_modules', '.cache', 'node-comp
 
 /** As in the images (`deploy/Dockerfile`, ADR 0044). */
 const YOUNG_HEAP = '--max-semi-space-size=8';
+const ALLOCATOR = { MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '131072' };
 
 /** How the supervisor runs one service; the telemetry preload has to come before any other module. */
 export function describeServiceProcess(service: MeshService, settings: MeshSettings): ChildSpec {
@@ -36,7 +37,7 @@ export function describeServiceProcess(service: MeshService, settings: MeshSetti
     name,
     command: process.execPath,
     args: [YOUNG_HEAP, '--import', '@pixmesh/telemetry/preload', entry],
-    env: { ...serviceBaseEnvironment(), ...env },
+    env: { ...serviceBaseEnvironment(), ...ALLOCATOR, ...env },
     prepare,
     cwd: sourcesOf(name),
     stage: STAGES.service,
