@@ -43,18 +43,6 @@ export async function keepBusy(
   return { count, seconds: (performance.now() - startedMs) / 1000 };
 }
 
-/** One thing so many times, by workers that do one after the other. */
-export async function repeatInParallel(
-  { count, workers }: { count: number; workers: number },
-  doOne: () => Promise<void>,
-): Promise<void> {
-  let left = count;
-  const work = async (): Promise<void> => {
-    while (left-- > 0) await doOne();
-  };
-  await Promise.all(Array.from({ length: workers }, work));
-}
-
 /** Posts the same body under a key of its own each time. */
 export function createCaller(
   url: URL,

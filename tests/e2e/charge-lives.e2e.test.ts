@@ -6,7 +6,7 @@ import { seededRandom } from '../fuzz/seeded-random.ts';
 import { aSubscribedMerchant } from '../lives/subscribed-merchant.ts';
 import { type Life, liveOne } from '../lives/live-one.ts';
 import { settleLives } from '../lives/settle-lives.ts';
-import { inParallel } from './in-parallel.ts';
+import { inParallel } from '@pixmesh/testkit/in-parallel';
 import { type FaultRule, type Merchant, simulator } from './mesh.ts';
 
 /** The seed of the run comes first: a week of runs draws what one long run does. */

@@ -1,5 +1,5 @@
 import type { ClientHistory } from './client-history.ts';
-import { inParallel } from './in-parallel.ts';
+import { inParallel } from '@pixmesh/testkit/in-parallel';
 import { type PayoutRecords, verifyPayout, sum } from './verify-payout.ts';
 import { admin, balanceOf, type Json, type Merchant, received, simulator, v1 } from './mesh.ts';
 

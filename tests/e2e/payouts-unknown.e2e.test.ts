@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 
 import { findViolations } from './find-violations.ts';
 import { createClientHistory } from './client-history.ts';
-import { inParallel } from './in-parallel.ts';
+import { inParallel } from '@pixmesh/testkit/in-parallel';
 import { admin, availableOf, type FaultRule, simulator, v1 } from './mesh.ts';
 import { AMOUNT_CENTS, aPayingMerchant, COST_CENTS, fund, waitForPayout } from './payout-calls.ts';
 

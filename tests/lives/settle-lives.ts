@@ -1,4 +1,4 @@
-import { inParallel } from '../e2e/in-parallel.ts';
+import { inParallel } from '@pixmesh/testkit/in-parallel';
 import { admin, type Json, type Merchant, readCharge, receivedOn, simulator } from '../e2e/mesh.ts';
 import { verifyLife } from './verify-life.ts';
 import type { SubscribedMerchant } from './subscribed-merchant.ts';

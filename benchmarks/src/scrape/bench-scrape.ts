@@ -5,9 +5,9 @@ import { parseArgs } from 'node:util';
 import { createDemoClient } from '@pixmesh/local-stack/demo/demo-client';
 import { call } from '@pixmesh/local-stack/http-call';
 import { createDemoAccount } from '@pixmesh/local-stack/mesh/seed-demo-account';
+import { inParallel } from '@pixmesh/testkit/in-parallel';
 
 import { type Aim, atMost, printAims } from '../aims.ts';
-import { repeatInParallel } from '../closed-loop.ts';
 import { cpuTimeMs, cpuTimeSince } from '../cpu-time.ts';
 import { median, sumOf } from '../rounds.ts';
 import { until } from '../until.ts';
@@ -57,7 +57,7 @@ export async function benchScrape(): Promise<void> {
 
 /** Each with an application, a key, and a charge that is paid. */
 async function makeAccounts(stack: Stack, count: number): Promise<void> {
-  await repeatInParallel({ count, workers: WORKERS }, async () => {
+  await inParallel(WORKERS, count, async () => {
     const { apiKey } = await createDemoAccount(stack);
     const client = createDemoClient({ ...stack, api_key: apiKey });
     const { id } = await client.createCharge(CHARGE);

@@ -22,6 +22,15 @@ export type AlertWatch = {
   expectEnded(names: readonly string[]): Promise<void>;
 };
 
+/** None of them fires or is about to: what fires afterwards is of the cause. */
+export async function expectInactive(mesh: DrillMesh, names: readonly string[]): Promise<void> {
+  await eventually(async () => {
+    const active = (await readRules(mesh)).filter(({ state }) => state !== 'inactive');
+    const left = active.filter(({ name }) => names.includes(name));
+    if (left.length > 0) throw new Error(`active: ${left.map(({ name }) => name).join(', ')}`);
+  }, ENDED_MS_MAX);
+}
+
 /** `causedMs` is the time of the cause, of `performance.now()`. */
 export function watchAlerts(mesh: DrillMesh, report: Report, causedMs: number): AlertWatch {
   return { expectFiring, expectEnded };

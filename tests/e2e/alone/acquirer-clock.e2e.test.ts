@@ -7,7 +7,7 @@ import { afterEach, expect, test } from 'vitest';
 import { acquirer } from '../acquirer.ts';
 import { clock, counted, disputesOf, readCounts } from '../acquirer-channels.ts';
 import { findBreaks } from '../find-breaks.ts';
-import { inParallel } from '../in-parallel.ts';
+import { inParallel } from '@pixmesh/testkit/in-parallel';
 import {
   aMerchant,
   createChargeStubbornly,

@@ -7,7 +7,7 @@ import { aSubscribedMerchant, type SubscribedMerchant } from '../../lives/subscr
 import type { Life } from '../../lives/live-one.ts';
 import { settleLives } from '../../lives/settle-lives.ts';
 import { closed, disputesOf } from '../acquirer-channels.ts';
-import { inParallel } from '../in-parallel.ts';
+import { inParallel } from '@pixmesh/testkit/in-parallel';
 import { createChargeStubbornly, readCharge, simulator } from '../mesh.ts';
 import { requestRefund } from '../refund-calls.ts';
 

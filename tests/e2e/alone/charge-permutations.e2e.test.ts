@@ -17,7 +17,7 @@ import {
   noticeOf,
   readCounts,
 } from '../acquirer-channels.ts';
-import { inParallel } from '../in-parallel.ts';
+import { inParallel } from '@pixmesh/testkit/in-parallel';
 import { createChargeStubbornly, type Json, readCharge, simulator } from '../mesh.ts';
 
 /** What may happen to one charge, in the order in which it happens. */

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 
 import { acquirer } from '../acquirer.ts';
 import { announce, balancesOf, callbackUrl, noticeOf } from '../acquirer-channels.ts';
-import { inParallel } from '../in-parallel.ts';
+import { inParallel } from '@pixmesh/testkit/in-parallel';
 import {
   admin,
   aMerchant,

@@ -1,20 +1,20 @@
 import path from 'node:path';
 
 import { issueIdentity } from '@pixmesh/certificates/authority';
-import { openMeshAuthority, writeIdentity } from '@pixmesh/certificates/mesh-authority';
+import { openMeshAuthority, validityOf, writeIdentity } from '@pixmesh/certificates/mesh-authority';
 import { HOSTS, identityFolder, issueIdentities } from '@pixmesh/local-stack/infra/identities';
 
 import type { Drill } from '../drill.ts';
 
 const SERVICE = 'payouts';
 const EXPIRES = 'certificate_expires_timestamp_seconds';
-/** Of a day and an hour, the hour is left. */
-const USED_MS = 86_400_000;
-const LEFT_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+/** From a day ago: an hour is left. */
+const VALID_DAYS = 25 / 24;
 
 let expiresBefore = 0;
 
-/** Processes follow the files of their identity, whoever writes them. */
+/** A process takes up new files of its identity by itself. */
 export const certificateExpiring: Drill = {
   name: 'certificate-expiring',
   purpose: 'the certificate of payouts has used up nine tenths of its life',
@@ -22,11 +22,8 @@ export const certificateExpiring: Drill = {
   cause: async (mesh) => {
     expiresBefore = await mesh.metric(SERVICE, EXPIRES);
     const authority = await openMeshAuthority(path.join(mesh.home, 'authority'), new Date());
-    const certificate = await issueIdentity(
-      authority,
-      { name: SERVICE, hosts: HOSTS },
-      nearlyOver(),
-    );
+    const validity = validityOf(new Date(Date.now() - DAY_MS), VALID_DAYS);
+    const certificate = await issueIdentity(authority, { name: SERVICE, hosts: HOSTS }, validity);
     writeIdentity(identityFolder(mesh.home, SERVICE), { ca: authority.cert, ...certificate });
   },
   effect: async (mesh) => {
@@ -40,9 +37,3 @@ export const certificateExpiring: Drill = {
     if (expires < expiresBefore) throw new Error('the new certificate is not in use');
   },
 };
-
-/** As certificates write times, in whole seconds. */
-function nearlyOver(): { notBefore: Date; notAfter: Date } {
-  const nowMs = Math.floor(Date.now() / 1_000) * 1_000;
-  return { notBefore: new Date(nowMs - USED_MS), notAfter: new Date(nowMs + LEFT_MS) };
-}

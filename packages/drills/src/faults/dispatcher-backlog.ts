@@ -1,7 +1,7 @@
 import type { Drill } from '../drill.ts';
+import { webhooksAtRest } from './at-rest.ts';
 
 const BACKLOG = 20;
-const AT_REST = 3;
 
 /** Events wait at the broker, deliveries in the queue. */
 export const dispatcherBacklog: Drill = {
@@ -14,8 +14,5 @@ export const dispatcherBacklog: Drill = {
     if (length < BACKLOG) throw new Error(`${length} webhooks are missing`);
   },
   end: async (mesh) => mesh.signal('webhook-dispatcher', 'SIGCONT'),
-  recovered: async (_mesh, load) => {
-    const { length } = await load.undelivered();
-    if (length > AT_REST) throw new Error(`${length} webhooks are missing`);
-  },
+  recovered: webhooksAtRest,
 };

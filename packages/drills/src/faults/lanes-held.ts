@@ -1,7 +1,6 @@
 import type { Drill } from '../drill.ts';
+import { webhooksAtRest } from './at-rest.ts';
 import { heldLocks } from './held-locks.ts';
-
-const AT_REST = 3;
 
 /** Senders live, and none may serve a lane. */
 export const lanesHeld: Drill = {
@@ -13,8 +12,5 @@ export const lanesHeld: Drill = {
     const waiting = await mesh.metric('webhook-dispatcher', 'webhook_due_lanes');
     if (waiting === 0) throw new Error('no lane waits');
   },
-  recovered: async (_mesh, load) => {
-    const { length } = await load.undelivered();
-    if (length > AT_REST) throw new Error(`${length} webhooks are missing`);
-  },
+  recovered: webhooksAtRest,
 };

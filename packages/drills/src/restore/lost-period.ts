@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { eventually } from '@pixmesh/testkit/eventually';
 
-import { inParallel } from '../load/in-parallel.ts';
+import { inParallel } from '@pixmesh/testkit/in-parallel';
 import {
   createCharge,
   createKey,
@@ -49,7 +49,7 @@ export async function buildUp(
 ): Promise<Kept> {
   const merchant = await createMerchant(mesh);
   const [unpaid, paid, payouts]: [string[], string[], string[]] = [[], [], []];
-  await inParallel({ count: charges, workers: WORKERS }, async (index) => {
+  await inParallel(WORKERS, charges, async (index) => {
     const id = await createCharge(mesh, merchant, { idempotencyKey: randomUUID() });
     if (index % paidEvery !== 0) {
       unpaid.push(id);
@@ -59,7 +59,7 @@ export async function buildUp(
     paid.push(id);
   });
   await waitForAll(mesh, merchant, { kind: 'charges', ids: paid, status: 'paid' });
-  await inParallel({ count: Math.floor(paid.length / 2), workers: WORKERS }, async () => {
+  await inParallel(WORKERS, Math.floor(paid.length / 2), async () => {
     payouts.push(await createPayout(mesh, merchant, randomUUID()));
   });
   await waitForAll(mesh, merchant, { kind: 'payouts', ids: payouts, status: 'completed' });
@@ -110,7 +110,7 @@ export async function waitForAll(
   merchant: Pick<Merchant, 'key'>,
   { kind, ids, status }: { kind: 'charges' | 'payouts'; ids: readonly string[]; status: string },
 ): Promise<void> {
-  await inParallel({ count: ids.length, workers: WORKERS }, async (index) => {
+  await inParallel(WORKERS, ids.length, async (index) => {
     await eventually(async () => {
       const found = await statusOf(mesh, merchant, `${kind}/${ids[index]}`);
       if (found !== status) throw new Error(`${kind} ${ids[index]} is ${found}, not ${status}`);
