@@ -15,6 +15,7 @@ import { isUnexpected, namingLimit, sendError } from './error-reply.ts';
 import { enterRequests, receivedRequestId, type RequestIdOf } from './request-context.ts';
 import { makeDecodable } from './request-target.ts';
 import { answerUnknownRoutes } from './unknown-routes.ts';
+import { endUnreadAnswers } from './unread-answers.ts';
 
 /** Largest body that is read; above it 413 (decision 247). */
 export const BODY_BYTES_MAX = 64 * 1024;
@@ -107,6 +108,7 @@ export function createServiceApp(options: ServiceAppOptions): FastifyInstance {
   enterRequests(app, options.requestIdOf ?? receivedRequestId);
   observeRequests(app, options);
   endConnections(app);
+  endUnreadAnswers(app.server);
   refuseAmbiguousRequests(app);
   nameUnknownBodies(app);
   answerUnknownRoutes(app);
