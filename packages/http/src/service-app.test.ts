@@ -94,6 +94,8 @@ test.each([
   ['DELETE', '/things', 'POST'],
   ['PUT', '/files/a/b', 'GET'],
   ['OPTIONS', '/things/1', 'GET'],
+  ['PUT', '/%74hings/1', 'GET'],
+  ['PUT', '/things/a%2Fb#part', 'GET'],
 ] as const)('%s %s is a known path with another method', async (method, url, allow) => {
   const answer = await app.inject({ method, url });
   expect(answer.statusCode).toBe(405);

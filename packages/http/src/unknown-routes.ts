@@ -26,13 +26,18 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
   app.setNotFoundHandler((request, reply) => sendError(reply, refusalOf(request, reply)));
 
   function refusalOf(request: FastifyRequest, reply: FastifyReply): AppError {
-    const path = request.url.split('?', 1)[0] ?? '';
+    const path = pathOf(request);
     const allowed = routes.filter((route) => route.pattern.test(path)).map(({ method }) => method);
     if (allowed.length === 0) return new AppError('NOT_FOUND');
     const methods = [...new Set(allowed)].join(', ');
     reply.header('allow', methods);
     return explained('METHOD_NOT_ALLOWED', `This path takes ${methods}.`);
   }
+}
+
+/** As the router reads it: without a fragment, and with `%63` as the letter that it stands for. */
+function pathOf({ url }: FastifyRequest): string {
+  return decodeURI(url.split(/[?#]/, 1)[0] ?? '');
 }
 
 function hasEmptyParameter({ params }: FastifyRequest): boolean {
