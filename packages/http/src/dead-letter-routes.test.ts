@@ -9,6 +9,7 @@ import { registerDeadLetterRoutes } from './dead-letter-routes.ts';
 import { createServiceApp } from './service-app.ts';
 
 const ID = '0190b6a4-7c1e-7b52-9a1d-2f60f1c8a001';
+const OTHER_ID = '0190b6a4-7c1e-7b52-9a1d-2f60f1c8a002';
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
 const LETTER = {
   id: ID,
@@ -33,11 +34,11 @@ test('a page of letters shows the cause and never the message', async () => {
   const app = appWith({
     list: async (page) => {
       pages.push(page);
-      return [LETTER];
+      return [LETTER, { ...LETTER, id: OTHER_ID }];
     },
   });
   const answer = await app.inject({ url: `/internal/dead-letters?limit=1&starting_after=${ID}` });
-  expect(pages).toEqual([{ status: 'open', limit: 1, startingAfter: ID }]);
+  expect(pages).toEqual([{ status: 'open', limit: 2, startingAfter: ID }]);
   expect(answer.json()).toEqual({
     object: 'list',
     data: [
@@ -61,6 +62,12 @@ test('a page of letters shows the cause and never the message', async () => {
     ],
     has_more: true,
   });
+});
+
+test('a page that is just full says that it is the last', async () => {
+  const app = appWith({ list: async () => [LETTER] });
+  const answer = await app.inject({ url: '/internal/dead-letters?limit=1' });
+  expect(answer.json()).toMatchObject({ data: [{ id: ID }], has_more: false });
 });
 
 test.each(['limit=0', 'limit=101', 'limit=x', 'limit=1&limit=2', 'starting_after=x'])(

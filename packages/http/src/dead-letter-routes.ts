@@ -29,11 +29,11 @@ export type DeadLetterDeps = {
 export function registerDeadLetterRoutes(app: FastifyInstance, deps: DeadLetterDeps): void {
   app.get(DEAD_LETTER_PATHS.list, async (request) => {
     const { filters, limit, startingAfter } = readListQuery(DeadLetterFilters, request.query);
-    const letters = await deps.list({ ...filters, limit, startingAfter });
+    const letters = await deps.list({ ...filters, limit: limit + 1, startingAfter });
     return {
       object: 'list',
-      data: letters.map(describeLetter),
-      has_more: letters.length === limit,
+      data: letters.slice(0, limit).map(describeLetter),
+      has_more: letters.length > limit,
     };
   });
 
