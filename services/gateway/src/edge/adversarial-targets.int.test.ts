@@ -75,6 +75,12 @@ describe('paths', () => {
       reaches: `/v1/charges/${'%22'.repeat(7_900)}`,
     },
     {
+      name: 'very long, of dots',
+      target: `/v1/charges/${'.'.repeat(7_900)}`,
+      ...OWNERS_404,
+      reaches: `/v1/charges/${'.'.repeat(7_900)}`,
+    },
+    {
       name: 'no escape, of a webhook',
       method: 'DELETE',
       target: '/v1/webhooks/%zz',

@@ -15,6 +15,7 @@ describe('the path that an owner sees', () => {
     { id: '../balance', path: '/v1/charges/..%2Fbalance' },
     { id: '..', path: '/v1/charges/%252E%252E' },
     { id: '.', path: '/v1/charges/%252E' },
+    { id: '...', path: '/v1/charges/...' },
     { id: 'a?limit=1', path: '/v1/charges/a%3Flimit%3D1' },
     { id: 'a#b', path: '/v1/charges/a%23b' },
     { id: 'a b\r\n', path: '/v1/charges/a%20b%0D%0A' },

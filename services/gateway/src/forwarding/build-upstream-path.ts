@@ -3,7 +3,7 @@
  * the client wrote: each value is encoded again, so no value can become a separator, and the query goes on
  * as it stood on the wire.
  *
- * A segment of dots alone is resolved by URL parsers in every encoding, so it is encoded twice: no id
+ * The segments `.` and `..` are resolved by URL parsers in every encoding, so they are encoded twice: no id
  * looks like either form, and the owner's 404 is the same.
  */
 export function buildUpstreamPath(
@@ -18,7 +18,7 @@ export function buildUpstreamPath(
 }
 
 function encodeSegment(value: string): string {
-  if (/^\.+$/.test(value)) return value.replaceAll('.', '%252E');
+  if (/^\.{1,2}$/.test(value)) return value.replaceAll('.', '%252E');
   return encodeURIComponent(value);
 }
 

@@ -10,7 +10,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import { getAccount } from '#account/get-account.ts';
 import type { AuthenticateKey, Caller } from '#authentication/authenticate-key.ts';
-import { keepConnection } from '#edge/rest-of-strangers.ts';
+import { keepConnection } from '#edge/idle-connections.ts';
 import { requestIdOf } from '#edge/stamp-answers.ts';
 import { countUnauthorized, reportMismatch } from '#events.ts';
 import type { AdmitRequest } from '#limits/admit-request.ts';
