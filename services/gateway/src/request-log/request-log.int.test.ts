@@ -171,6 +171,8 @@ describe('a request on /v1', () => {
     expect(rest.json['has_more']).toBe(false);
     const none = await gateway.admin('GET', `${path}&application_id=${newId()}`);
     expect(none.json['data']).toEqual([]);
+    const unknown = await gateway.admin('GET', `${path}&starting_after=${newId()}`);
+    expect(unknown.json).toMatchObject({ code: 'VALIDATION_ERROR', details: ['starting_after'] });
   });
 });
 

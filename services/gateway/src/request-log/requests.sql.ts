@@ -59,7 +59,10 @@ export async function listRequests(
         status, duration_ms as "durationMs", request_id as "requestId",
         client_address as "clientAddress", trace_id as "traceId", idempotency_mismatch as "idempotencyMismatch", created_at as "createdAt"
       from request_log
-      where (${startingAfter}::uuid is null or id < ${startingAfter}::uuid)
+      where (
+        ${startingAfter}::uuid is null
+        or id < ${startingAfter}::uuid and exists (select from request_log where id = ${startingAfter}::uuid)
+      )
         and (${filters.account_id}::uuid is null or account_id = ${filters.account_id}::uuid)
         and (${filters.application_id}::uuid is null or application_id = ${filters.application_id}::uuid)
         and (${filters.key_id}::uuid is null or key_id = ${filters.key_id}::uuid)

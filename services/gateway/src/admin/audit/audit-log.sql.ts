@@ -48,7 +48,10 @@ export async function listAuditEntries(
           digest_before as "digestBefore", digest_after as "digestAfter",
           client_address as "clientAddress", created_at as "createdAt"
         from audit_log
-        where (${startingAfter}::uuid is null or id < ${startingAfter}::uuid)
+        where (
+          ${startingAfter}::uuid is null
+          or id < ${startingAfter}::uuid and exists (select from audit_log where id = ${startingAfter}::uuid)
+        )
           and (${filters.actor}::text is null or actor = ${filters.actor})
           and (${filters.action}::text is null or action = ${filters.action})
           and (${filters.target_id}::text is null or target_id = ${filters.target_id})
