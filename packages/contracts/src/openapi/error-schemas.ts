@@ -33,14 +33,17 @@ export const ErrorSchema = ErrorBody.omit({ charge_id: true })
   .extend({ code: PublicCode })
   .meta({ description: TEXT });
 
+const TEXT_WITH_CHARGE = `${TEXT} \`charge_id\` names the charge that was stored all the same.`;
+
 /** The body of an error of a creation of a charge, which may name that charge. */
 export const ChargeErrorSchema = ErrorBody.extend({ code: PublicCode }).meta({
-  description: `${TEXT} \`charge_id\` names the charge that was stored all the same.`,
+  description: TEXT_WITH_CHARGE,
 });
 
-export const AdminErrorSchema = ErrorBody.omit({ charge_id: true })
-  .extend({ code: AdminCode })
-  .meta({ description: TEXT });
+/** The body of every error of `/admin`: operators create charges too. */
+export const AdminErrorSchema = ErrorBody.extend({ code: AdminCode }).meta({
+  description: TEXT_WITH_CHARGE,
+});
 
 function listCodes(): PublicErrorCode[] {
   return Object.keys(ERROR_STATUS) as PublicErrorCode[];
