@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 
 import { countHeader } from './ambiguous-requests.ts';
 
-/** Far longer than any name of JSON; an owner takes no more headers than the edge does, and gets a token besides. */
+/** Far longer than any name of JSON. */
 const VALUE_LENGTH_MAX = 255;
 /** RFC 9110 section 8.3.1; what follows the semicolon means nothing for JSON. */
 const MEDIA_TYPE = /^\s*[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(;|$)/;

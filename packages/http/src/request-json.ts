@@ -7,7 +7,7 @@ import type { InternalClient } from './internal-client.ts';
 const CALL_TIMEOUT_MS = 10_000;
 
 /**
- * A call of one service's job to another, for the installation: no tenant stands in its token.
+ * A call of one service's job to another, for the installation: it names no tenant.
  *
  * @param call `service`, as the error names it; `route` such as `GET /internal/totals`
  * @throws AppError `DEPENDENCY_UNAVAILABLE` for whatever is not the answer of the contract: nothing was read

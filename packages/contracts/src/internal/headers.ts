@@ -1,6 +1,4 @@
-/** Headers between services. The public listener strips every one that begins with this prefix. */
-export const INTERNAL_HEADER_PREFIX = 'x-pixmesh-';
-
+/** Headers between services. The gateway writes them itself, and passes none of a client's on. */
 export const INTERNAL_HEADERS = {
   /** On whose behalf the gateway calls (`Claims`), as JSON in base64url. From anybody else it is a reason to refuse. */
   claims: 'x-pixmesh-claims',
