@@ -236,3 +236,34 @@ test(
     expect(await counters.admit(limits)).toMatchObject({ kind: 'exceeded' });
   },
 );
+
+test(
+  'a request that is refused while Redis is slow holds no place once Redis has read it',
+  { timeout: 30_000 },
+  async () => {
+    const { hostname: host, port } = new URL(testInfra().redis.urls.gateway);
+    await using proxy = await startPausableProxy({ host, port: Number(port) });
+    await using counters = await startConnected({
+      address: testRedis('gateway', proxy.port),
+      timeoutMs: 250,
+    });
+    const limits = { ...perWindow(1), flights: atOnce(1).flights };
+    const [window] = limits.windows.map(({ counter }) => counter);
+    const [flight] = limits.flights.map(({ counter }) => counter);
+    const redis = await connectTestRedis();
+    try {
+      admitted(await counters.admit(limits)).end();
+      // The window of Redis may end before that of a gateway.
+      await redis.del(String(window));
+      proxy.pause();
+      expect(await counters.admit(limits)).toMatchObject({ kind: 'exceeded', refusal: 'rate' });
+      proxy.resume();
+      await eventually(async () => {
+        expect(await redis.get(String(window))).toBe('1');
+        expect(await redis.zCard(String(flight))).toBe(0);
+      });
+    } finally {
+      redis.destroy();
+    }
+  },
+);

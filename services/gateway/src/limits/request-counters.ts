@@ -38,13 +38,17 @@ export class RequestCounters implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Never throws and never waits long. What is exceeded has counted nowhere. */
+  /** Never throws and never waits long. What is exceeded holds no place. */
   async admit(limits: RequestLimits): Promise<Admission> {
     const held = { limits, requestId: newId() };
     const { redis } = this.#options;
-    const verdict =
-      (await this.#ask((counts) => counts.admit(held))) ?? this.#local.verdict(limits);
-    if (verdict.kind === 'exceeded') return verdict;
+    const shared = await this.#ask((counts) => counts.admit(held));
+    const verdict = shared ?? this.#local.verdict(limits);
+    if (verdict.kind === 'exceeded') {
+      // Redis may still admit, late, what it was asked about. In its window the request stays counted.
+      if (shared === null) redis?.end(held);
+      return verdict;
+    }
     this.#local.begin(limits);
     return {
       kind: 'admitted',
