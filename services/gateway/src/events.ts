@@ -36,7 +36,7 @@ const callbackItemsSkipped = counter(
 
 const keysMoved = counter('gateway_keys_moved_total', 'API keys moved to the current pepper');
 
-const strangers = counter(
+const unauthenticated = counter(
   'gateway_anonymous_requests_total',
   'Requests to /v1 without an accepted key; a sample of them is in the request log',
   [],
@@ -51,8 +51,8 @@ export function countUnauthorized(listener: Listener): void {
   unauthorized.add(1, { listener });
 }
 
-export function countStranger(labels: { status: number; stored: boolean }): void {
-  strangers.add(1, labels);
+export function countUnauthenticated(labels: { status: number; stored: boolean }): void {
+  unauthenticated.add(1, labels);
 }
 
 export function countRefusedConnection(listener: Listener): void {

@@ -7,7 +7,7 @@ import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { readHeader } from '#edge/read-header.ts';
-import { keepConnection } from '#edge/rest-of-strangers.ts';
+import { keepConnection } from '#edge/idle-connections.ts';
 import { countUnauthorized } from '#events.ts';
 
 import { findOperatorByDigest, findOperator } from './operators/operators.sql.ts';

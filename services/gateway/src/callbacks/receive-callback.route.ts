@@ -5,7 +5,7 @@ import { AppError } from '@pixmesh/kernel/app-error';
 import { all, type UpToTwo } from '@pixmesh/service/up-to-two';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-import { keepConnection } from '#edge/rest-of-strangers.ts';
+import { keepConnection } from '#edge/idle-connections.ts';
 import { countUnauthorized } from '#events.ts';
 
 import { type CallbackDeps, receiveCallback } from './receive-callback.ts';

@@ -6,7 +6,7 @@ import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
-import { ROWS_MAX, ROWS_PER_SOURCE_MAX } from '#request-log/sample-strangers.ts';
+import { ROWS_MAX, ROWS_PER_SOURCE_MAX } from '#request-log/sample-unauthenticated.ts';
 import { sendRequest } from '#test/send-request.ts';
 import {
   BOOTSTRAP_TOKEN,
@@ -72,6 +72,19 @@ describe('the address of a client', () => {
     });
     const path = `/admin/audit?target_id=${String(made.json['id'])}`;
     expect(await addressOf(gateway, path)).toBe(expected);
+  });
+
+  test.each([
+    { name: 'an ambiguous request', path: '/v1/account', headers: ['Host', 'a', 'Host', 'b'] },
+    { name: 'an id without characters', path: '/v1/charges/', headers: [] },
+  ])('is in the request log for $name, which no route sees', async ({ path, headers }) => {
+    const answer = await sendRequest({
+      port: behind.ports.public,
+      path,
+      headers: [...headers, 'X-Forwarded-For', CLIENT],
+    });
+    const id = String(answer.headers['x-request-id']);
+    expect(await addressOf(behind, `/admin/requests?request_id=${id}`)).toBe(CLIENT);
   });
 });
 

@@ -5,7 +5,7 @@ import type { Listener } from '#events.ts';
 import type { IsTrustedProxy } from './addresses.ts';
 import { boundConnections } from './bound-connections.ts';
 import { enterClientAddress } from './client-address.ts';
-import { shortenRestOfStrangers } from './rest-of-strangers.ts';
+import { endIdleUnauthenticated } from './idle-connections.ts';
 import { stampAnswers } from './stamp-answers.ts';
 
 /** What the installation says about its edge. */
@@ -21,6 +21,6 @@ export function guardListener(app: FastifyInstance, listener: Listener, edge: Ed
   const { isTrusted, connectionsPerAddressMax: max } = edge;
   stampAnswers(app, edge.hstsMaxAgeSeconds);
   boundConnections(app, { listener, max, isTrusted });
-  shortenRestOfStrangers(app, { isTrusted });
+  endIdleUnauthenticated(app, { isTrusted });
   enterClientAddress(app, isTrusted);
 }

@@ -7,7 +7,7 @@ import {
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { createClient, defineScript } from 'redis';
 
-import { createPlacesBack } from './give-places-back.ts';
+import { createReleases } from './release-in-flight.ts';
 import type { RequestLimits } from './limits-of.ts';
 import { FLIGHT_RETRY_MS, type Verdict, WITHIN } from './local-counts.ts';
 
@@ -75,8 +75,8 @@ export type RedisCounts = ReturnType<typeof createRedisCounts>;
 
 export function createRedisCounts({ leaseMs, logger, ...address }: CountsOptions) {
   const client = connect(address, logger);
-  const placesBack = createPlacesBack(leaseMs, (counter, ids) => client.zRem(counter, ids));
-  client.on('ready', placesBack.retry);
+  const releases = createReleases(leaseMs, (counter, ids) => client.zRem(counter, ids));
+  client.on('ready', releases.retry);
   return {
     async admit({ limits, requestId }: Held): Promise<Verdict> {
       const { windows, flights } = limits;
@@ -97,7 +97,7 @@ export function createRedisCounts({ leaseMs, logger, ...address }: CountsOptions
     },
     /** Not waited for: during an outage it is done later. */
     end({ limits, requestId }: Held): void {
-      for (const { counter } of limits.flights) placesBack.give(counter, requestId);
+      for (const { counter } of limits.flights) releases.release(counter, requestId);
     },
     inWindow: async (counter: string): Promise<number> => Number((await client.get(counter)) ?? 0),
     inFlight: (counter: string): Promise<number> => client.countInFlight(counter),

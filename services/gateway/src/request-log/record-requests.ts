@@ -5,10 +5,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { plainAddress } from '#edge/addresses.ts';
 import { requestIdOf } from '#edge/stamp-answers.ts';
-import { countStranger } from '#events.ts';
+import { countUnauthenticated } from '#events.ts';
 
 import type { RequestLog } from './request-log.ts';
-import { createStrangerSample } from './sample-strangers.ts';
+import { createUnauthenticatedSample } from './sample-unauthenticated.ts';
 
 type ToRecord = Parameters<RequestLog['record']>[0] & { refusedKey: string | null };
 
@@ -18,8 +18,8 @@ type ToRecord = Parameters<RequestLog['record']>[0] & { refusedKey: string | nul
  * application have a sample of their own, which no flood of strangers fills.
  */
 export function recordRequests(log: RequestLog) {
-  const isSampled = createStrangerSample(() => performance.now());
-  const isSampledOfKey = createStrangerSample(() => performance.now());
+  const isSampled = createUnauthenticatedSample(() => performance.now());
+  const isSampledOfKey = createUnauthenticatedSample(() => performance.now());
   return {
     onAnswered: (request: FastifyRequest, reply: FastifyReply, answered: Answered): void =>
       record({
@@ -55,7 +55,7 @@ export function recordRequests(log: RequestLog) {
     const isStored =
       caller !== null ||
       (refusedKey === null ? isSampled(clientAddress) : isSampledOfKey(refusedKey));
-    if (caller === null) countStranger({ status, stored: isStored });
+    if (caller === null) countUnauthenticated({ status, stored: isStored });
     if (isStored) log.record(request);
   }
 }

@@ -3,15 +3,15 @@ export const ROWS_PER_SOURCE_MAX = 30;
 export const ROWS_MAX = 100;
 const WINDOW_MS = 60_000;
 
-/** Whether a stranger's request is stored; `source` is an address, or a key that is refused. */
-export type SampleStrangers = (source: string | null) => boolean;
+/** Whether a request without an accepted key is stored; `source` is an address, or a key that is refused. */
+export type SampleUnauthenticated = (source: string | null) => boolean;
 
 /**
- * Bounds what strangers have us store: they ask as often as they like, and each row is kept for
+ * Limits the rows stored for requests without an accepted key: anybody can send them, and each row is kept for
  * months. One source takes a part of it alone, so that a flood leaves room for a merchant who mistypes a key. `now` is a
  * clock that never jumps, in milliseconds.
  */
-export function createStrangerSample(now: () => number): SampleStrangers {
+export function createUnauthenticatedSample(now: () => number): SampleUnauthenticated {
   let window = openWindow(-Infinity);
   return (source) => {
     if (now() >= window.endsAtMs) window = openWindow(now() + WINDOW_MS);

@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
 
-import { createStrangerSample, ROWS_MAX, ROWS_PER_SOURCE_MAX } from './sample-strangers.ts';
+import {
+  createUnauthenticatedSample,
+  ROWS_MAX,
+  ROWS_PER_SOURCE_MAX,
+} from './sample-unauthenticated.ts';
 
 const MINUTE_MS = 60_000;
 const FLOOD = 10_000;
@@ -10,14 +14,14 @@ function storedOf(sample: (address: string | null) => boolean, address: string |
 }
 
 test('of one address so many requests are stored in a minute, and room is left for others', () => {
-  const sample = createStrangerSample(() => 0);
+  const sample = createUnauthenticatedSample(() => 0);
   expect(storedOf(sample, '203.0.113.5')).toBe(ROWS_PER_SOURCE_MAX);
   expect(storedOf(sample, null)).toBe(ROWS_PER_SOURCE_MAX);
   expect(sample('203.0.113.6')).toBe(true);
 });
 
 test('of all addresses together so many requests are stored in a minute', () => {
-  const sample = createStrangerSample(() => 0);
+  const sample = createUnauthenticatedSample(() => 0);
   const stored = Array.from({ length: FLOOD }, (_, index) =>
     sample(`10.0.${index >> 8}.${index & 255}`),
   );
@@ -26,7 +30,7 @@ test('of all addresses together so many requests are stored in a minute', () => 
 
 test('each minute begins anew', () => {
   let nowMs = 0;
-  const sample = createStrangerSample(() => nowMs);
+  const sample = createUnauthenticatedSample(() => nowMs);
   storedOf(sample, 'a');
   nowMs = MINUTE_MS - 1;
   expect(sample('a')).toBe(false);

@@ -8,9 +8,9 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import type { FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { keepConnection, shortenRestOfStrangers } from './rest-of-strangers.ts';
+import { keepConnection, endIdleUnauthenticated } from './idle-connections.ts';
 
-const REST_MS = 100;
+const IDLE_MS = 100;
 
 let app: FastifyInstance;
 let sockets: Socket[];
@@ -22,7 +22,7 @@ beforeEach(async () => {
   isTrusted = false;
   const logger = createLogger('test', 'silent');
   app = createServiceApp({ logger, listener: 'test' });
-  shortenRestOfStrangers(app, { isTrusted: () => isTrusted, restMs: REST_MS });
+  endIdleUnauthenticated(app, { isTrusted: () => isTrusted, idleMs: IDLE_MS });
   app.get('/known', (request, reply) => {
     keepConnection(request);
     return reply.send('{}');
