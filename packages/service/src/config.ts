@@ -40,7 +40,7 @@ export function inspectConfig<Schema extends z.ZodObject>(
   const { given, unreadable } = readGiven(wanted, env);
   const environment = z.object(EnvironmentConfig).safeParse(given);
   const parsed = schema.safeParse(given);
-  const wrong = inTurn([
+  const wrong = firstPerSetting([
     unreadable,
     issuesOf(parsed.error),
     issuesOf(environment.error),
@@ -49,7 +49,7 @@ export function inspectConfig<Schema extends z.ZodObject>(
   const { NODE_ENV, PIXMESH_ALLOW_PLAINTEXT = [] } = environment.data ?? {};
   const isProduction = NODE_ENV === 'production' && !wrong.some(isOfNodeEnv);
   const unsafe = findUnsafe(isProduction ? names : [], given, PIXMESH_ALLOW_PLAINTEXT);
-  const problems = inTurn([wrong, unsafe.refused]);
+  const problems = firstPerSetting([wrong, unsafe.refused]);
   const config = parsed.success && problems.length === 0 ? Object.freeze(parsed.data) : null;
   return { config, refused: toLines(problems), lifted: toLines(unsafe.lifted) };
 }
@@ -73,8 +73,8 @@ function issuesOf(error: z.ZodError | undefined): Problem[] {
   }));
 }
 
-/** A setting that one step has found wrong has its line: what later steps find of it follows from that. */
-function inTurn(steps: readonly (readonly Problem[])[]): Problem[] {
+/** Of each setting the problem that was found first: what later steps find of it follows from that. */
+function firstPerSetting(steps: readonly (readonly Problem[])[]): Problem[] {
   const found: Problem[] = [];
   for (const step of steps) {
     const known = new Set(found.map(({ setting }) => setting));

@@ -14,7 +14,7 @@ import { keepConnection } from '#edge/idle-connections.ts';
 import { requestIdOf } from '#edge/stamp-answers.ts';
 import { countUnauthorized, reportMismatch } from '#events.ts';
 import type { AdmitRequest } from '#limits/admit-request.ts';
-import { inTurn } from '#limits/refuse-for-now.ts';
+import { refuseWithoutTurn } from '#limits/refuse-for-now.ts';
 
 import { forwardRequest, type Owners, readCreationId } from './forward-request.ts';
 import { relayAnswer } from './forwardable-answer.ts';
@@ -72,7 +72,7 @@ function registerRoute(app: FastifyInstance, deps: PublicRouteDeps, route: Publi
     ],
     handler: (request, reply) => {
       // After the body has arrived: who sends slowly holds no place.
-      const work = inTurn(reply, () => handler(request, reply));
+      const work = refuseWithoutTurn(reply, () => handler(request, reply));
       request.work = work;
       return work;
     },

@@ -4,13 +4,13 @@ import { AppError } from '@pixmesh/kernel/app-error';
 import fastify from 'fastify';
 import { expect, test } from 'vitest';
 
-import { inTurn } from './refuse-for-now.ts';
+import { refuseWithoutTurn } from './refuse-for-now.ts';
 
 async function answerTo(error: unknown) {
   const app = fastify();
   app.setErrorHandler((thrown, _request, reply) => sendError(reply, thrown));
   app.get('/', async (_request, reply) => {
-    await inTurn(reply, async () => {
+    await refuseWithoutTurn(reply, async () => {
       throw error;
     });
   });
