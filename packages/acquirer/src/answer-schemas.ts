@@ -11,6 +11,8 @@ import { parseAmountText, parseBalanceText } from './amount-text.ts';
  */
 
 /** Ids are stored: a control character, which the database refuses, makes the answer unreadable. */
+/** A text that is stored: a row with another cannot be written. */
+const StoredText = z.string().refine(isPlainText);
 const Id = z.string().max(64).refine(isPlainText);
 
 /** Documented end-to-end ids have 32 characters, real ones deviate: any 1 to 64 are taken. */
@@ -73,9 +75,9 @@ export const ChargeAnswer = z.object({
   calendario: z.object({ criacao: Instant, expiracao: Seconds }),
   valor: z.object({ original: Amount }),
   chave: z.string(),
-  location: z.string().nullish(),
-  loc: z.object({ location: z.string().nullish() }).nullish(),
-  pixCopiaECola: z.string().nullish(),
+  location: StoredText.nullish(),
+  loc: z.object({ location: StoredText.nullish() }).nullish(),
+  pixCopiaECola: StoredText.nullish(),
   pix: z.array(ReceivedPixAnswer).nullish(),
 });
 export type ChargeAnswer = z.output<typeof ChargeAnswer>;
