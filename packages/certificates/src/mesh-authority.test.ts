@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { mkdtempDisposableSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, mkdtempDisposableSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -70,6 +70,16 @@ describe('a certificate of a process', () => {
     const before = readFileSync(join(home.path, 'tls.crt'), 'utf8');
     expect(await renew(inHours(85))).toBe(true);
     expect(readFileSync(join(home.path, 'tls.crt'), 'utf8')).not.toBe(before);
+  });
+
+  it('is renewed where its key is that of another, as a process that was killed leaves them', async () => {
+    using home = mkdtempDisposableSync(join(tmpdir(), 'identity-'));
+    const authority = await openMeshAuthority(join(home.path, 'authority'), NOW);
+    const [folder, other] = [join(home.path, 'one'), join(home.path, 'other')];
+    for (const path of [folder, other]) await renewIdentity(authority, path, CHARGES);
+    copyFileSync(join(other, 'tls.key'), join(folder, 'tls.key'));
+    expect(await renewIdentity(authority, folder, CHARGES)).toBe(true);
+    expect(await renewIdentity(authority, folder, CHARGES)).toBe(false);
   });
 
   it('is renewed where another authority signed it', async () => {

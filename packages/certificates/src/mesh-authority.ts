@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
@@ -60,7 +60,8 @@ export async function openMeshAuthority(folder: string, now: Date): Promise<Auth
 
 /**
  * Writes `ca.crt`, `tls.crt` and `tls.key` of a process into its folder, unless those that stand there still have half of
- * their life before them, are of this authority and are for all that is asked. Answers whether they were written.
+ * their life before them, are of this authority, belong together and are for all that is asked. Answers whether they
+ * were written.
  */
 export async function renewIdentity(
   authority: Authority,
@@ -90,10 +91,14 @@ function mustRenew(
 ): boolean {
   try {
     const certificate = new X509Certificate(read(join(folder, IDENTITY_FILES.cert)));
-    read(join(folder, IDENTITY_FILES.key));
+    // A process that was killed between two files leaves a certificate with the key of the one before.
+    const isPair = certificate.checkPrivateKey(
+      createPrivateKey(read(join(folder, IDENTITY_FILES.key))),
+    );
     const isOurs = certificate.verify(new X509Certificate(authority.cert).publicKey);
     const isComplete = hosts.every((host) => isFor(certificate, host));
-    if (!isOurs || !isComplete || read(join(folder, IDENTITY_FILES.ca)) !== ca) return true;
+    if (!isPair || !isOurs || !isComplete || read(join(folder, IDENTITY_FILES.ca)) !== ca)
+      return true;
     const [from, to] = [certificate.validFromDate.getTime(), certificate.validToDate.getTime()];
     return now.getTime() > (from + to) / 2;
   } catch {
