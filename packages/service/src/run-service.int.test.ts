@@ -34,6 +34,15 @@ test('a service that ends itself because it cannot go on says why, stops in orde
   expect(error).toContain('Error: the consumer gave up');
 });
 
+test('two causes at once end a service in order too', async () => {
+  const { code, out, error } = await run('fatal-twice');
+  expect({ code, out }).toEqual({
+    code: 1,
+    out: 'started\ncannot go on, one consumer gave up\nstopped\n',
+  });
+  expect(error).toContain('Error: another one gave up');
+});
+
 test('an unhandled rejection ends the process, after a stop in order', async () => {
   const { code, out, error } = await run('rejection');
   expect({ code, out }).toEqual({

@@ -14,6 +14,7 @@ type Running = AsyncDisposable & { stop?: (cause: StopCause) => Promise<void> };
 
 /** What made the process end itself. */
 let fatal: Error | null = null;
+let isStopping = false;
 
 /**
  * The life of a service process: starts it, stops it in order on a signal, and writes in one line why it could
@@ -23,6 +24,7 @@ export async function runService(name: string, start: () => Promise<Running>): P
   // The handlers stand before the service begins: a signal that comes while it boots stops it in order too.
   const starting = Promise.resolve().then(start);
   closeWithGrace({ delay: STOP_TIMEOUT_MS, logger: false }, async ({ err, signal }) => {
+    isStopping = true;
     if (err) process.stderr.write(`${name}: ${err.stack ?? err.message}\n`);
     const running = await starting.catch(() => null);
     await (running?.stop?.(causeOf(err, signal)) ?? running?.[Symbol.asyncDispose]());
@@ -44,9 +46,11 @@ export async function runService(name: string, start: () => Promise<Running>): P
  * has given up; the supervisor starts it again.
  */
 export function endProcess(error: Error): void {
-  fatal = error;
   process.stderr.write(`${error.stack ?? error.message}\n`);
   process.exitCode = 1;
+  // A second signal would end the process at once, with what it has in its hands.
+  if (fatal !== null || isStopping) return;
+  fatal = error;
   process.kill(process.pid, 'SIGTERM');
 }
 

@@ -13,6 +13,11 @@ await runService('short-lived', async () => {
   if (fate === 'port') throw Object.assign(new Error('listen'), { code: 'EADDRINUSE', port: 80 });
   const timer = setInterval(() => undefined, 1_000);
   if (fate === 'fatal') setImmediate(() => endProcess(new Error('the consumer gave up')));
+  if (fate === 'fatal-twice') {
+    for (const one of ['one consumer', 'another one']) {
+      setImmediate(() => endProcess(new Error(`${one} gave up`)));
+    }
+  }
   if (fate === 'rejection') setImmediate(() => void Promise.reject(new Error('nobody caught me')));
   process.stdout.write('started\n');
   // The rest of a slow boot; a signal may come meanwhile.
