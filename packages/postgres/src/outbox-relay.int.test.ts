@@ -291,6 +291,13 @@ test('events that the broker postpones wait in their order, however many, and th
   expect(published.map(({ sequence }) => sequence)).toEqual(published.map((_, index) => index));
 });
 
+test('one pass publishes all that stands behind and between events that wait, however many', async () => {
+  const keys = Array.from({ length: 2_000 }, (_, at) => (at % 4 === 0 ? `quick ${at}` : 'slow'));
+  await append(db, keys.map(anEvent));
+  await endPass(FROM_START);
+  expect(published).toHaveLength(500);
+});
+
 test('where the broker takes events again between two batches, those of the second do not go before those of the first', async () => {
   await append(
     db,
@@ -370,24 +377,22 @@ function anEvent(key: string, sequence: number): OutboundEvent {
   return outboundEvent(ReceivedPixCredited, place, aCredit());
 }
 
-function aCredit() {
-  return {
-    event_id: newId(),
-    type: 'received_pix.credited' as const,
-    version: 1 as const,
-    occurred_at: new Date().toISOString(),
-    account_id: newId(),
-    application_id: null,
-    data: {
-      command_id: newId(),
-      journal_id: newId(),
-      end_to_end_id: 'E1',
-      charge_id: null,
-      amount: toCents(100),
-      balance: { available: toCents(100), pending: toCents(0) },
-    },
-  };
-}
+const aCredit = () => ({
+  event_id: newId(),
+  type: 'received_pix.credited' as const,
+  version: 1 as const,
+  occurred_at: new Date().toISOString(),
+  account_id: newId(),
+  application_id: null,
+  data: {
+    command_id: newId(),
+    journal_id: newId(),
+    end_to_end_id: 'E1',
+    charge_id: null,
+    amount: toCents(100),
+    balance: { available: toCents(100), pending: toCents(0) },
+  },
+});
 
 function upTo(count: number): number[] {
   return Array.from({ length: count }, (_, index) => index + 1);

@@ -158,7 +158,10 @@ export async function relayOnce(deps: RelayDeps, pass: Pass = CLAIMING): Promise
   });
 }
 
-/** A whole batch that waits does not stand in the way of those behind it; the end of the queue is not the end. */
+/**
+ * What waits does not stand in the way of what is behind it: a pass goes on to the end of the queue, and only then is
+ * what waits tried again. However much waits, all that was queued when a pass began leaves in that pass.
+ */
 async function nextPass(
   tx: Transaction,
   pass: Pass,
@@ -166,9 +169,8 @@ async function nextPass(
 ): Promise<Pass> {
   const isAtStart = pass.after === null || pass.after === QUEUE_START;
   const last = rows.at(-1);
-  if (last === undefined || rows.length < BATCH_SIZE || stay.length < rows.length) {
-    return isAtStart && stay.length === 0 ? CLAIMING : FROM_START;
-  }
+  if (isAtStart && stay.length === 0) return CLAIMING;
+  if (last === undefined || rows.length < BATCH_SIZE) return FROM_START;
   // Who releases a held line waits for this transaction, so its later events are behind what it has read.
   const held: readonly Line[] = isAtStart ? await readHeldLines(tx) : [];
   return {
