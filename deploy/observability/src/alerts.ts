@@ -8,12 +8,12 @@ type Severity = 'page' | 'ticket' | 'none';
 export type Alert = {
   /** In the log of alerts, in the title of its runbook and in its rule test. */
   name: string;
-  /** What is so, in one line. */
+  /** What the alert says, in one line. */
   meaning: string;
   severity: Severity;
-  /** How long it has to be so, in Prometheus's words: `30s`, `1m`. */
+  /** For how long `expr` has to have a result before the alert fires, as Prometheus writes it: `30s`, `1m`. */
   for: string;
-  /** PromQL that answers something while it is so. */
+  /** PromQL that has a result while the cause lasts. */
   expr: string;
   /** The dashboard that shows it first. */
   dashboard: string;

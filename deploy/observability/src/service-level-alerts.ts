@@ -1,7 +1,7 @@
 import type { Alert } from './alerts.ts';
 import { SERVICE_LEVELS, type ServiceLevel } from './service-levels.ts';
 
-/** Multi-window burn rates (reliability, section 7.1): a fast one pages, a slow one is for the next day. */
+/** Burn rates over two windows each: fast and slow ones page, a low one is for the next day. */
 const BURNS = [
   { name: 'Fast', rate: 14.4, long: '1h', short: '5m', for: '1m', severity: 'page' },
   { name: 'Slow', rate: 6, long: '6h', short: '30m', for: '5m', severity: 'page' },

@@ -31,7 +31,7 @@ function requests(labels: string): Pick<ServiceLevel, 'failed' | 'all'> {
 const firstAttempts = increase(`${FIRST_ATTEMPT}_count`);
 const inTime = increase(`${FIRST_ATTEMPT}_bucket{le="5"}`);
 
-/** Of reliability, section 7. */
+/** The promises of `docs/service-levels.md` that are measured by events. */
 export const SERVICE_LEVELS: readonly ServiceLevel[] = [
   {
     id: 'creations',
