@@ -4,10 +4,11 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 
 import { ALERTS, runbookOf } from './src/alerts.ts';
+import { ALERTMANAGER } from './src/configurations.ts';
 import { DASHBOARDS } from './src/dashboards.ts';
 import { RECORDING_RULES } from './src/recording-rules.ts';
 import { renderAll } from './src/render.ts';
-import { BURN_CASES, CAUSE_CASES, LOW_BURN_CASES } from './src/rule-cases.ts';
+import { BURN_CASES, CAUSE_CASES, DAYS_CASES } from './src/rule-cases.ts';
 
 const FOLDER = import.meta.dirname;
 const ROOT = path.resolve(FOLDER, '../..');
@@ -20,6 +21,7 @@ const FROM_OUTSIDE = [
   'kubelet_volume_stats_available_bytes',
   'kubelet_volume_stats_capacity_bytes',
   'kube_cronjob_status_last_successful_time',
+  'kube_cronjob_created',
 ];
 /** Of prom-client, whose names are its own. */
 const OF_THE_PROCESS = [
@@ -108,9 +110,7 @@ test('every metric that a rule, a panel or a scaler names is measured by a servi
 });
 
 test('every alert has its runbook, its dashboard and a test of its rule; no runbook is without one', () => {
-  const tested = new Set(
-    [...CAUSE_CASES, ...BURN_CASES, ...LOW_BURN_CASES].map(({ alert }) => alert),
-  );
+  const tested = new Set([...CAUSE_CASES, ...BURN_CASES, ...DAYS_CASES].map(({ alert }) => alert));
   const boards = new Set(DASHBOARDS.map(({ id }) => id));
   expect(ALERTS.filter((alert) => !existsSync(path.join(ROOT, runbookOf(alert))))).toEqual([]);
   expect(ALERTS.filter(({ name }) => !tested.has(name))).toEqual([]);
@@ -120,6 +120,25 @@ test('every alert has its runbook, its dashboard and a test of its rule; no runb
   );
   const wanted = new Set(ALERTS.map((alert) => path.basename(runbookOf(alert))));
   expect(runbooks.filter((file) => !wanted.has(file))).toEqual([]);
+});
+
+/** Whether an alert says which service it is about. */
+function namesService(name: string): boolean {
+  const alert = ALERTS.find((one) => one.name === name);
+  if (alert === undefined) throw new Error(`no alert ${name}`);
+  return /by \([^)]*\bservice\b/.test(alert.expr);
+}
+
+test('an alert about one service mutes no alert of another one', () => {
+  for (const { source_matchers, target_matchers, equal = [] } of ALERTMANAGER.inhibit_rules) {
+    const [sources, targets] = [source_matchers, target_matchers].map(([matcher = '']) =>
+      matcher.replace(/^alertname =~? "(.+)"$/, '$1').split('|'),
+    ) as [string[], string[]];
+    const isOfOneService = source_matchers.some((matcher) => matcher.startsWith('service = '));
+    if (!sources.some(namesService) || isOfOneService) continue;
+    expect([targets, equal]).toEqual([targets, ['service']]);
+    expect(targets.filter((name) => !namesService(name))).toEqual([]);
+  }
 });
 
 test('every runbook has its headings, and names no metric that is not measured', () => {

@@ -11,7 +11,7 @@ const CHECKS = [
   ['check', 'config', '--syntax-only', '../compose/prometheus.yml'],
   ['test', 'rules', 'rules_test.yml'],
   ['test', 'rules', 'burns_test.yml'],
-  ['test', 'rules', 'low_burns_test.yml'],
+  ['test', 'rules', 'days_test.yml'],
 ];
 
 /** Prometheus's own tests of the rules; answers how many of them passed and failed. */

@@ -3,9 +3,19 @@ import type { Alert } from './alerts.ts';
 /** Services of the mesh, as the label `service` of their targets names them. */
 export const SERVICES = ['gateway', 'charges', 'payouts', 'ledger', 'webhook-dispatcher'] as const;
 
+const DAY_SECONDS = 86_400;
+/** Claims of Postgres as they are named in our own manifests and in the guide of CloudNativePG. */
+const POSTGRES_CLAIMS = 'persistentvolumeclaim=~".*(postgres|pixmesh-db).*"';
+
 /** `absent` has no labels of its own where it is given more than a selector. */
 function missing(service: string): string {
   return `label_replace(absent(up{service="${service}"} == 1), "service", "${service}", "", "")`;
+}
+
+/** A job of the chart that has never succeeded is as old as the job itself. */
+function sinceSuccess(job: 'base' | 'audit'): string {
+  const series = `{cronjob=~".+-backup-${job}"}`;
+  return `time() - max(kube_cronjob_status_last_successful_time${series} or kube_cronjob_created${series})`;
 }
 
 /** Of every process, whatever its business: what is down, behind, full or about to end. */
@@ -33,6 +43,14 @@ export const CAUSE_ALERTS: readonly Alert[] = [
     severity: 'page',
     for: '30s',
     expr: '(max(webhook_processes{role="sender"}) or vector(0)) == 0',
+    dashboard: 'dispatcher',
+  },
+  {
+    name: 'DispatcherApiDown',
+    meaning: 'no process answers calls about endpoints and deliveries',
+    severity: 'page',
+    for: '30s',
+    expr: '(max(webhook_processes{role="api"}) or vector(0)) == 0',
     dashboard: 'dispatcher',
   },
   {
@@ -104,7 +122,15 @@ export const CAUSE_ALERTS: readonly Alert[] = [
     meaning: 'less than a fifth of the volume of Postgres is free',
     severity: 'ticket',
     for: '5m',
-    expr: 'min by (persistentvolumeclaim) (kubelet_volume_stats_available_bytes{persistentvolumeclaim=~".*postgres.*"} / kubelet_volume_stats_capacity_bytes) < 0.2',
+    expr: `min by (persistentvolumeclaim) (kubelet_volume_stats_available_bytes{${POSTGRES_CLAIMS}} / kubelet_volume_stats_capacity_bytes) < 0.2`,
+    dashboard: 'postgres',
+  },
+  {
+    name: 'PartitionsEnding',
+    meaning: 'the partitions of a table end in less than 90 days, and none was added',
+    severity: 'ticket',
+    for: '10m',
+    expr: `min by (service, table) (partitions_ahead_seconds) < ${90 * DAY_SECONDS}`,
     dashboard: 'postgres',
   },
   {
@@ -128,7 +154,15 @@ export const CAUSE_ALERTS: readonly Alert[] = [
     meaning: 'the last base backup is older than 26 hours',
     severity: 'ticket',
     for: '5m',
-    expr: 'time() - max(kube_cronjob_status_last_successful_time{cronjob=~".+-backup-base"}) > 26 * 3600',
+    expr: `${sinceSuccess('base')} > 26 * 3600`,
+    dashboard: 'postgres',
+  },
+  {
+    name: 'AuditExportOverdue',
+    meaning: 'what operators have closed was not exported for ten minutes',
+    severity: 'ticket',
+    for: '5m',
+    expr: `${sinceSuccess('audit')} > 600`,
     dashboard: 'postgres',
   },
   {
@@ -154,6 +188,15 @@ export const CAUSE_ALERTS: readonly Alert[] = [
     severity: 'ticket',
     for: '10m',
     expr: '(min by (service, certificate) (certificate_expires_timestamp_seconds) - time()) < 0.1 * min by (service, certificate) (certificate_lifetime_seconds)',
+    dashboard: 'mesh',
+  },
+  {
+    name: 'MeshCertificateNotRenewed',
+    meaning: 'a certificate of the mesh ends within two days and was not renewed',
+    severity: 'page',
+    for: '10m',
+    // Of seven days, a daily renewal leaves 60 hours at least. A shorter life has its own bound: three tenths of it.
+    expr: `((min by (service) (certificate_expires_timestamp_seconds{certificate="mesh"}) - time()) < 0.3 * min by (service) (certificate_lifetime_seconds{certificate="mesh"})) < ${2 * DAY_SECONDS}`,
     dashboard: 'mesh',
   },
   {

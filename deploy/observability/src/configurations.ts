@@ -64,10 +64,15 @@ export const ALERTMANAGER = {
   },
   receivers: [{ name: 'pages' }, { name: 'tickets' }, { name: 'heartbeat' }],
   inhibit_rules: [
-    // Of a store that is away everything else follows.
+    // What follows from a store that is away. A service's Postgres explains only what that service lacks.
     {
       source_matchers: ['alertname = "PostgresDown"'],
-      target_matchers: ['alertname =~ "OutboxStuck|ConsumerLagging|DeliveriesOverdue"'],
+      target_matchers: ['alertname = "OutboxStuck"'],
+      equal: ['service'],
+    },
+    {
+      source_matchers: ['alertname = "PostgresDown"', 'service = "webhook-dispatcher"'],
+      target_matchers: ['alertname = "DeliveriesOverdue"'],
     },
     {
       source_matchers: ['alertname = "KafkaDown"'],
@@ -79,12 +84,12 @@ export const ALERTMANAGER = {
 type Traces = { exporters: Record<string, object>; keptPercent: number };
 
 /** Traces are many there, and where they go is the installation's own. */
-export const OF_AN_INSTALLATION: Traces = {
+export const INSTALLATION_TRACES: Traces = {
   exporters: { otlphttp: { endpoint: 'http://traces.example.com:4318' } },
   keptPercent: 5,
 };
 /** Each span is a line in the collector's log. */
-export const OF_A_LAPTOP: Traces = {
+export const LAPTOP_TRACES: Traces = {
   exporters: { debug: { verbosity: 'normal' } },
   keptPercent: 100,
 };

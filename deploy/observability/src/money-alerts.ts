@@ -20,10 +20,18 @@ export const MONEY_ALERTS: readonly Alert[] = [
   },
   {
     name: 'PayoutsStopped',
-    meaning: 'a stop of payouts is in force, and no money leaves under it',
+    meaning: 'reconciliation has stopped payouts, and no money leaves under that stop',
     severity: 'page',
     for: '0s',
-    expr: 'max by (cause) (payouts_stopped) > 0',
+    expr: 'max by (cause) (payouts_stopped{cause="reconciliation"}) > 0',
+    dashboard: 'money',
+  },
+  {
+    name: 'PayoutsStopForgotten',
+    meaning: 'payouts have been stopped by an operator or a restore for a day',
+    severity: 'ticket',
+    for: '1d',
+    expr: 'max by (cause) (payouts_stopped{cause="operator"}) > 0',
     dashboard: 'money',
   },
   {
@@ -39,7 +47,8 @@ export const MONEY_ALERTS: readonly Alert[] = [
     meaning: 'the books do not sum to zero, or a stored balance is not the sum of its entries',
     severity: 'page',
     for: '0s',
-    expr: 'max by (check) (reconciliation_breaks{check=~"ledger_sum|balance"}) > 0',
+    // A check that could not run has compared nothing.
+    expr: 'max by (check) (reconciliation_breaks{check=~"ledger_sum|balance",kind!="unavailable"}) > 0',
     dashboard: 'money',
   },
   {

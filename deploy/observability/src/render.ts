@@ -3,7 +3,7 @@ import { stringify } from 'yaml';
 import { type Alert, ALERTS, runbookOf } from './alerts.ts';
 import { type Dashboard, DASHBOARDS, type Panel } from './dashboards.ts';
 import { RECORDING_RULES } from './recording-rules.ts';
-import { BURN_CASES, CAUSE_CASES, LOW_BURN_CASES } from './rule-cases.ts';
+import { BURN_CASES, CAUSE_CASES, DAYS_CASES } from './rule-cases.ts';
 import { renderRuleTests } from './render-rule-tests.ts';
 import {
   ALERTMANAGER,
@@ -12,8 +12,8 @@ import {
   GRAFANA_DATASOURCE,
   PROMETHEUS,
   PROMETHEUS_OF_COMPOSE,
-  OF_AN_INSTALLATION,
-  OF_A_LAPTOP,
+  INSTALLATION_TRACES,
+  LAPTOP_TRACES,
 } from './configurations.ts';
 
 const COLUMNS = 2;
@@ -39,10 +39,10 @@ export function renderAll(): ReadonlyMap<string, string> {
     ['prometheus/alertmanager.yml', yaml(ALERTMANAGER)],
     ['prometheus/rules_test.yml', yaml(renderRuleTests(CAUSE_CASES, '15s'))],
     ['prometheus/burns_test.yml', yaml(renderRuleTests(BURN_CASES, '1m'))],
-    ['prometheus/low_burns_test.yml', yaml(renderRuleTests(LOW_BURN_CASES, '10m'))],
-    ['otel-collector.yml', yaml(collector(OF_AN_INSTALLATION))],
+    ['prometheus/days_test.yml', yaml(renderRuleTests(DAYS_CASES, '10m'))],
+    ['otel-collector.yml', yaml(collector(INSTALLATION_TRACES))],
     ['compose/prometheus.yml', yaml(PROMETHEUS_OF_COMPOSE)],
-    ['compose/otel-collector.yml', yaml(collector(OF_A_LAPTOP))],
+    ['compose/otel-collector.yml', yaml(collector(LAPTOP_TRACES))],
     ['compose/grafana-datasource.yml', yaml(GRAFANA_DATASOURCE)],
     ['compose/grafana-dashboards.yml', yaml(GRAFANA_DASHBOARDS)],
     ...['grafana', `${CHART_FILES}/dashboards`].flatMap((folder) =>

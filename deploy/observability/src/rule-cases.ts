@@ -54,6 +54,11 @@ export const CAUSE_CASES: readonly RuleCase[] = [
     { silentAt: '1m30s', firesAt: '2m' },
   ),
   fires(
+    'DispatcherApiDown',
+    { 'webhook_processes{role="api"}': turns(1, 0) },
+    { silentAt: '1m30s', firesAt: '2m' },
+  ),
+  fires(
     'PostgresDown',
     { 'postgres_up{service="ledger"}': turns(1, 0) },
     { silentAt: '1m30s', firesAt: '2m', labels: { service: 'ledger' } },
@@ -89,13 +94,23 @@ export const CAUSE_CASES: readonly RuleCase[] = [
     { 'postgres_errors_total{service="ledger",kind="disk_full"}': turns(0, 3) },
     { silentAt: '45s', firesAt: '2m', labels: { service: 'ledger' } },
   ),
+  ...['postgres-1', 'pixmesh-db-1', 'pixmesh-db-1-wal'].map((persistentvolumeclaim) => ({
+    ...fires(
+      'PostgresDiskFilling',
+      {
+        [`kubelet_volume_stats_available_bytes{persistentvolumeclaim="${persistentvolumeclaim}"}`]:
+          turns(50, 19),
+        [`kubelet_volume_stats_capacity_bytes{persistentvolumeclaim="${persistentvolumeclaim}"}`]:
+          '100x300',
+      },
+      { silentAt: '6m', firesAt: '7m', labels: { persistentvolumeclaim } },
+    ),
+    name: `PostgresDiskFilling: ${persistentvolumeclaim}`,
+  })),
   fires(
-    'PostgresDiskFilling',
-    {
-      'kubelet_volume_stats_available_bytes{persistentvolumeclaim="postgres-1"}': turns(50, 19),
-      'kubelet_volume_stats_capacity_bytes{persistentvolumeclaim="postgres-1"}': '100x300',
-    },
-    { silentAt: '6m', firesAt: '7m', labels: { persistentvolumeclaim: 'postgres-1' } },
+    'PartitionsEnding',
+    { 'partitions_ahead_seconds{service="charges",table="events"}': turns(90 * DAY, 90 * DAY - 1) },
+    { silentAt: '11m', firesAt: '12m', labels: { service: 'charges', table: 'events' } },
   ),
   fires(
     'PostgresPoolWaiting',
@@ -111,8 +126,25 @@ export const CAUSE_CASES: readonly RuleCase[] = [
     'BackupOverdue',
     {
       'kube_cronjob_status_last_successful_time{cronjob="pixmesh-backup-base"}': `${-27 * 3600}x300`,
+      'kube_cronjob_created{cronjob="pixmesh-backup-base"}': `${-30 * DAY}x300`,
     },
     { silentAt: '4m', firesAt: '6m' },
+  ),
+  {
+    ...fires(
+      'BackupOverdue',
+      { 'kube_cronjob_created{cronjob="pixmesh-backup-base"}': `${-27 * 3600}x300` },
+      { silentAt: '4m', firesAt: '6m' },
+    ),
+    name: 'BackupOverdue: none has ever succeeded',
+  },
+  fires(
+    'AuditExportOverdue',
+    {
+      'kube_cronjob_status_last_successful_time{cronjob="pixmesh-backup-audit"}': '0x300',
+      'kube_cronjob_created{cronjob="pixmesh-backup-audit"}': `${-30 * DAY}x300`,
+    },
+    { silentAt: '15m', firesAt: '16m' },
   ),
   fires(
     'EventLoopBlocked',
@@ -132,6 +164,27 @@ export const CAUSE_CASES: readonly RuleCase[] = [
     },
     { silentAt: '9m', firesAt: '11m', labels: { service: 'charges', certificate: 'mesh' } },
   ),
+  fires(
+    'MeshCertificateNotRenewed',
+    {
+      // Two days are left after five minutes.
+      'certificate_expires_timestamp_seconds{service="charges",certificate="mesh"}': `${2 * DAY + 300}x300`,
+      'certificate_lifetime_seconds{service="charges",certificate="mesh"}': `${7 * DAY}x300`,
+    },
+    { silentAt: '15m', firesAt: '16m', labels: { service: 'charges' } },
+  ),
+  {
+    ...fires(
+      'MeshCertificateNotRenewed',
+      {
+        // Of a life of a day, three tenths are left after five minutes.
+        'certificate_expires_timestamp_seconds{service="charges",certificate="mesh"}': `${0.3 * DAY + 300}x300`,
+        'certificate_lifetime_seconds{service="charges",certificate="mesh"}': `${DAY}x300`,
+      },
+      { silentAt: '15m', firesAt: '16m', labels: { service: 'charges' } },
+    ),
+    name: 'MeshCertificateNotRenewed: one of a day',
+  },
   fires(
     'SecurityTxtExpiring',
     { gateway_security_txt_expires_timestamp_seconds: `${20 * DAY}x300` },
@@ -162,8 +215,11 @@ export const CAUSE_CASES: readonly RuleCase[] = [
   },
   fires(
     'PayoutsStopped',
-    { 'payouts_stopped{cause="operator"}': turns(0, 1) },
-    { silentAt: '1m', firesAt: '1m30s', labels: { cause: 'operator' } },
+    {
+      'payouts_stopped{cause="operator"}': '1x300',
+      'payouts_stopped{cause="reconciliation"}': turns(0, 1),
+    },
+    { silentAt: '1m', firesAt: '1m30s', labels: { cause: 'reconciliation' } },
   ),
   fires(
     'AcquirerBalanceLow',
@@ -172,7 +228,10 @@ export const CAUSE_CASES: readonly RuleCase[] = [
   ),
   fires(
     'LedgerUnbalanced',
-    { 'reconciliation_breaks{check="ledger_sum",kind="sum"}': turns(0, 1) },
+    {
+      'reconciliation_breaks{check="ledger_sum",kind="sum"}': turns(0, 1),
+      'reconciliation_breaks{check="balance",kind="unavailable"}': '1x300',
+    },
     { silentAt: '1m', firesAt: '1m30s', labels: { check: 'ledger_sum' } },
   ),
   fires(
@@ -240,10 +299,17 @@ export const BURN_CASES: readonly RuleCase[] = KINDS.flatMap((kind) => [
   }),
 ]);
 
-/** Each ten minutes: 4 times as fast, over three days after more than one of them. */
-export const LOW_BURN_CASES: readonly RuleCase[] = KINDS.map((kind) =>
-  fires(`${kind}ErrorBudgetBurnLow`, burning(kind, 4, { before: 432, burning: 200 }), {
-    silentAt: '4680m',
-    firesAt: '5800m',
-  }),
-);
+/** What lasts for days, each ten minutes: 4 times as fast is seen over three days after more than one of them. */
+export const DAYS_CASES: readonly RuleCase[] = [
+  ...KINDS.map((kind) =>
+    fires(`${kind}ErrorBudgetBurnLow`, burning(kind, 4, { before: 432, burning: 200 }), {
+      silentAt: '4680m',
+      firesAt: '5800m',
+    }),
+  ),
+  fires(
+    'PayoutsStopForgotten',
+    { 'payouts_stopped{cause="operator"}': '1x200' },
+    { silentAt: '1430m', firesAt: '1450m', labels: { cause: 'operator' } },
+  ),
+];
