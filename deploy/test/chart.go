@@ -26,8 +26,11 @@ type scaledObject struct {
 		MinReplicaCount int
 		MaxReplicaCount int
 		CooldownPeriod  int
-		Fallback        *struct{ FailureThreshold, Replicas int }
-		Triggers        []struct {
+		Fallback        *struct {
+			FailureThreshold, Replicas int
+			Behavior                   string
+		}
+		Triggers []struct {
 			Type     string
 			Metadata map[string]string
 		}
@@ -65,6 +68,7 @@ type prometheusRule struct {
 type chart struct {
 	deployments []*apps.Deployment
 	jobs        []*batch.Job
+	cronJobs    []*batch.CronJob
 	services    []*core.Service
 	budgets     []*policy.PodDisruptionBudget
 	policies    []*net.NetworkPolicy
@@ -76,12 +80,14 @@ type chart struct {
 	dashboards  []*core.ConfigMap
 }
 
-func render(helm, folder, values string) (*chart, error) {
+// render takes one of the value sets of the chart, and flags of helm beside it.
+func render(helm, folder, values string, flags ...string) (*chart, error) {
 	file := filepath.Join(folder, values)
 	if out, err := exec.Command(helm, "lint", "--strict", folder, "-f", file).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("lint: %s", out)
 	}
-	out, err := exec.Command(helm, "template", "pixmesh", folder, "-f", file).CombinedOutput()
+	args := append([]string{"template", "pixmesh", folder, "-f", file}, flags...)
+	out, err := exec.Command(helm, args...).CombinedOutput()
 	if err != nil {
 		return nil, fmt.Errorf("template: %s", out)
 	}
@@ -107,6 +113,8 @@ func (c *chart) read(document []byte) error {
 		return into(document, &c.deployments)
 	case "Job":
 		return into(document, &c.jobs)
+	case "CronJob":
+		return into(document, &c.cronJobs)
 	case "Service":
 		return into(document, &c.services)
 	case "PodDisruptionBudget":

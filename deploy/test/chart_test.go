@@ -3,6 +3,7 @@ package deploy
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -99,6 +100,10 @@ func TestPlantedMistakes(t *testing.T) {
 		{"targets that no alert knows", "templates/workloads.yaml", "targetLabel: service,", "targetLabel: app,", "alert ServiceDown: no monitor has targets with the label service=gateway"},
 		{"dashboard that no sidecar finds", "templates/observability.yaml", "labels: {{- toYaml $.Values.dashboards.labels", "annotations: {{- toYaml $.Values.dashboards.labels", "dashboard-mesh: no sidecar finds it"},
 		{"dashboard that is cut off", "files/dashboards/money.json", "\"panels\": [", "\"panels\": [[", "no dashboard: pixmesh-money.json"},
+		{"more processes than Postgres has connections for", "values.yaml", "replicas: { min: 2, max: 5 }", "replicas: { min: 2, max: 6 }", "the maxima need 520 connections of 500"},
+		{"roll-out without a pause", "templates/workloads.yaml", "  minReadySeconds: 15\n", "", "the next process is replaced at once"},
+		{"impatient probe", "templates/workloads.yaml", "            timeoutSeconds: 5\n", "", "a probe waits for less than 3 s"},
+		{"fallback that ends processes", "templates/workloads.yaml", ", behavior: currentReplicasIfHigher", "", "ends processes while nothing is known of the load"},
 		{"setting that does not exist", "values.yaml", "ROLES: intake", "ROLE: intake", "ROLE is no setting of webhook-dispatcher"},
 	}
 	for _, mistake := range mistakes {
@@ -126,6 +131,66 @@ func TestPlantedMistakes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A run that hangs holds up those after it: the export of each minute for less than its alert waits.
+func TestBackup(t *testing.T) {
+	rendered, err := render(helm, chartFolder, "values-production.yaml", "--set", "backup.enabled=true,backup.claim=backups,backup.recipient=age1q")
+	if err != nil {
+		t.Fatal(err)
+	}
+	deadlines := map[string]int64{}
+	for _, job := range rendered.cronJobs {
+		deadlines[job.Name] = *job.Spec.JobTemplate.Spec.ActiveDeadlineSeconds
+	}
+	if want := map[string]int64{"pixmesh-backup-base": 21600, "pixmesh-backup-audit": 300}; !maps.Equal(deadlines, want) {
+		t.Errorf("deadlines %v", deadlines)
+	}
+}
+
+// The collector of traces and the provider of tokens are reached where the values say where they are.
+func TestOptionalNetworks(t *testing.T) {
+	const collector, provider = "10.0.0.50/32", "10.0.0.60/32"
+	networks := func(cidr string, port int) string {
+		return fmt.Sprintf(`{"port":%d,"to":[{"ipBlock":{"cidr":"%s"}}]}`, port, cidr)
+	}
+	rendered, err := render(helm, chartFolder, "values-production.yaml",
+		"--set-json", "networks.traces="+networks(collector, 4318), "--set-json", "networks.token="+networks(provider, 443))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range rendered.deployments {
+		for _, cidr := range []string{collector, provider} {
+			if !rendered.reaches(d.Spec.Template.Labels, cidr) {
+				t.Errorf("%s does not reach %s", d.Name, cidr)
+			}
+		}
+	}
+	for _, job := range rendered.jobs {
+		if want := job.Name == "pixmesh-job-deploy"; rendered.reaches(job.Spec.Template.Labels, provider) != want {
+			t.Errorf("%s reaches the provider of tokens: %t", job.Name, !want)
+		}
+	}
+	for _, finding := range rendered.findings(sources) {
+		t.Error(finding)
+	}
+}
+
+// reaches a network that a policy names as it is.
+func (c *chart) reaches(labels map[string]string, cidr string) bool {
+	for _, p := range c.policies {
+		if !covers(&p.Spec.PodSelector, labels) {
+			continue
+		}
+		for _, rule := range p.Spec.Egress {
+			for _, peer := range rule.To {
+				if peer.IPBlock != nil && peer.IPBlock.CIDR == cidr {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 var yamlBlock = regexp.MustCompile("(?s)```yaml\n(.*?)```")

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { brokerAcls } from '@pixmesh/contracts/internal/broker-rights';
 import { ServiceName } from '@pixmesh/contracts/internal/identities';
 import { PARTITIONS_PER_TOPIC, TOPICS } from '@pixmesh/contracts/topics';
+import { MESH_SERVICES } from '@pixmesh/local-stack/mesh/mesh-services';
 import { loadSettings } from '@pixmesh/service/load-settings';
 
 import { DeployConfig } from '../prepare-installation.ts';
@@ -30,11 +31,16 @@ const rights = brokerAcls({ prefix: '', tools: false }).map(
   ({ principal, operation, resource, name }) =>
     [principal.replace('User:', ''), operation, resource, name].join(' '),
 );
+/** Database connections that one process of a service may hold. */
+const connections = Object.fromEntries(
+  MESH_SERVICES.map((service) => [service.name, service.connections()]),
+);
 const contracts = {
   settings,
   topics,
   rights,
   partitions: PARTITIONS_PER_TOPIC,
+  connections,
   metrics: metricNames(),
 };
 process.stdout.write(JSON.stringify(contracts));

@@ -16,19 +16,23 @@ import (
 
 // contracts is what deploy/test/contracts.ts prints.
 type contracts struct {
-	Settings   map[string][]string
-	Topics     []string
-	Rights     []string
-	Metrics    []string
-	Partitions int
+	Settings    map[string][]string
+	Topics      []string
+	Rights      []string
+	Metrics     []string
+	Partitions  int
+	Connections map[string]int
 }
+
+// Of Postgres with max_connections 600, as docs/guides/scale.md and the guide of CloudNativePG have it, less 100 for everything else.
+const connectionsMax = 500
 
 var (
 	secretName     = regexp.MustCompile(`PASSWORD|SECRET|TOKEN$|PRIVATE|PEPPER|_KEY$|DATABASE_URL|REDIS_URL`)
 	immutableImage = regexp.MustCompile(`:\d+\.\d+\.\d+[\w.-]*(@sha256:[0-9a-f]{64})?$`)
 	metricName     = regexp.MustCompile(`[a-z_]+_[a-z_]+`)
 	// What no webhook may reach, an address of each range.
-	inside = []string{"10.1.2.3", "172.16.1.1", "192.168.1.1", "169.254.169.254", "127.0.0.1", "100.64.0.1",
+	inside = []string{"10.1.2.3", "172.16.1.1", "192.168.1.1", "169.254.169.254", "127.0.0.1", "100.64.0.1", "168.63.129.16", "192.88.99.1",
 		"::1", "fd00:ec2::254", "fe80::1", "fc00::1", "64:ff9b::a00:1"}
 )
 
@@ -43,7 +47,11 @@ func (c *chart) findings(of contracts) []string {
 			if container.LivenessProbe == nil || container.ReadinessProbe == nil || container.StartupProbe == nil {
 				add("%s: a probe is missing", d.Name)
 			}
+			checkPatience(d.Name, container, add)
 			checkPorts(d.Name, container, add)
+		}
+		if d.Spec.MinReadySeconds == 0 {
+			add("%s: the next process is replaced at once", d.Name)
 		}
 		if spec.TerminationGracePeriodSeconds == nil || *spec.TerminationGracePeriodSeconds < 25 {
 			add("%s: killed before it has stopped", d.Name)
@@ -103,6 +111,15 @@ func checkSettings(name string, container core.Container, of contracts, add func
 		}
 		if !isFile && secretName.MatchString(setting) {
 			add("%s: the secret %s is a value", name, setting)
+		}
+	}
+}
+
+// checkPatience: a busy process answers a probe late; the default of a second would end it or take it out of its Service.
+func checkPatience(name string, container core.Container, add func(string, ...any)) {
+	for _, probe := range []*core.Probe{container.LivenessProbe, container.ReadinessProbe, container.StartupProbe} {
+		if probe != nil && probe.TimeoutSeconds < 3 {
+			add("%s: a probe waits for less than 3 s", name)
 		}
 	}
 }
@@ -216,13 +233,18 @@ func checkBlock(name string, block *net.IPBlock, add func(string, ...any)) {
 }
 
 func (c *chart) checkScalers(of contracts, add func(string, ...any)) {
+	connections := 0
 	for _, a := range c.autoscalers {
 		checkMax(a.Name, int(a.Spec.MaxReplicas), of, add)
+		connections += int(a.Spec.MaxReplicas) * c.connectionsOf(a.Spec.ScaleTargetRef.Name, of)
 	}
 	for _, s := range c.scalers {
 		checkMax(s.Name, s.Spec.MaxReplicaCount, of, add)
+		connections += s.Spec.MaxReplicaCount * c.connectionsOf(s.Spec.ScaleTargetRef.Name, of)
 		if s.Spec.Fallback == nil {
 			add("%s: no fallback", s.Name)
+		} else if s.Spec.Fallback.Behavior != "currentReplicasIfHigher" {
+			add("%s: ends processes while nothing is known of the load", s.Name)
 		}
 		for _, trigger := range s.Spec.Triggers {
 			metric := metricName.FindString(trigger.Metadata["query"])
@@ -231,6 +253,19 @@ func (c *chart) checkScalers(of contracts, add func(string, ...any)) {
 			}
 		}
 	}
+	if connections > connectionsMax {
+		add("the maxima need %d connections of %d", connections, connectionsMax)
+	}
+}
+
+// connectionsOf a process of a Deployment.
+func (c *chart) connectionsOf(deployment string, of contracts) int {
+	for _, d := range c.deployments {
+		if d.Name == deployment {
+			return of.Connections[d.Spec.Template.Spec.Containers[0].Name]
+		}
+	}
+	return 0
 }
 
 func checkMax(name string, replicas int, of contracts, add func(string, ...any)) {
