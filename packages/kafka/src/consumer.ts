@@ -10,7 +10,7 @@ import { isRefusedAccess } from './refused-access.ts';
 import { createOffsetCommitter, type OffsetCommitter } from './offset-committer.ts';
 import { watchActivity } from './watch-activity.ts';
 
-/** Engineering, consumer rules 3, 4, 6 and 10. */
+/** After so long without a heartbeat the broker gives the partitions of a member to the others. */
 const SESSION_TIMEOUT_MS = 6_000;
 /**
  * A new generation of a group waits for its leader until the leader's session ends, when it was killed. A member that gave

@@ -14,7 +14,7 @@ import {
   REQUEST_TIMEOUT_MS,
 } from './registry-client.ts';
 
-/** The level of every subject: consumers deploy first, then producers (engineering: event contracts). */
+/** The level of every subject: consumers deploy first, then producers (docs/guides/add-an-event.md). */
 const COMPATIBILITY_LEVEL = COMPATIBILITY.BACKWARD_TRANSITIVE;
 const CREATE_TRIES_MAX = 3;
 

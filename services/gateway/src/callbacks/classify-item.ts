@@ -6,9 +6,9 @@ const KEY_PATTERN = /^[0-9A-Za-z]{1,64}$/;
 export type CallbackItem = Readonly<Record<string, unknown>>;
 
 /**
- * Says whose business an item is, by its shape alone (Pix facts, section 6, "Send callback"): what we sent has
- * `gnExtras.idEnvio` or `tipo`; what we received has an end-to-end id, with a txid or not; `devolucoes` make
- * either a return. Nothing here is believed: the owner reads the acquirer back.
+ * Decides which service an item is for, by its shape alone: what we sent has `gnExtras.idEnvio` or `tipo`; what we
+ * received has an end-to-end id, with a txid or not; `devolucoes` make either a return. Nothing here is believed: the
+ * owner checks the status at the acquirer.
  */
 export function classifyItem(item: CallbackItem): CallbackKind {
   const returned = Array.isArray(item['devolucoes']) && item['devolucoes'].length > 0;
