@@ -47,6 +47,18 @@ test('every container runs without capabilities and new privileges, on a read-on
   expect(soft.map(([name]) => name)).toEqual([]);
 });
 
+/** What `charges`, the largest, was measured to need under load (docs/adr/0044). */
+const MEASURED_MIB = 366e6 / 2 ** 20;
+
+test('a service is not ended at the memory that it was measured with', () => {
+  const ours = containers.filter(([, { image }]) =>
+    /^pixmesh\/(gateway|charges|payouts|ledger|webhook-dispatcher)\b/.test(image),
+  );
+  expect(ours).toHaveLength(6);
+  const tight = ours.filter(([, one]) => Number.parseInt(one.mem_limit) < 1.25 * MEASURED_MIB);
+  expect(tight.map(([name]) => name)).toEqual([]);
+});
+
 test('ports are published on this machine alone', () => {
   const ports = containers.flatMap(([, { ports: published = [] }]) => published);
   expect(ports.length).toBeGreaterThan(5);

@@ -101,6 +101,7 @@ func TestPlantedMistakes(t *testing.T) {
 		{"dashboard that no sidecar finds", "templates/observability.yaml", "labels: {{- toYaml $.Values.dashboards.labels", "annotations: {{- toYaml $.Values.dashboards.labels", "dashboard-mesh: no sidecar finds it"},
 		{"dashboard that is cut off", "files/dashboards/money.json", "\"panels\": [", "\"panels\": [[", "no dashboard: pixmesh-money.json"},
 		{"more processes than Postgres has connections for", "values.yaml", "replicas: { min: 2, max: 5 }", "replicas: { min: 2, max: 6 }", "the maxima need 520 connections of 500"},
+		{"less memory than measured", "values.yaml", "memory: 384Mi", "memory: 320Mi", "requests less memory than was measured"},
 		{"roll-out without a pause", "templates/workloads.yaml", "  minReadySeconds: 15\n", "", "the next process is replaced at once"},
 		{"impatient probe", "templates/workloads.yaml", "            timeoutSeconds: 5\n", "", "a probe waits for less than 3 s"},
 		{"fallback that ends processes", "templates/workloads.yaml", ", behavior: currentReplicasIfHigher", "", "ends processes while nothing is known of the load"},

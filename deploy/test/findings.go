@@ -11,6 +11,7 @@ import (
 	core "k8s.io/api/core/v1"
 	net "k8s.io/api/networking/v1"
 	policy "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -26,6 +27,9 @@ type contracts struct {
 
 // Of Postgres with max_connections 600, as docs/guides/scale.md and the guide of CloudNativePG have it, less 100 for everything else.
 const connectionsMax = 500
+
+// What `charges`, the largest, was measured to need under load (docs/adr/0044).
+var memoryMeasured = resource.MustParse("366M")
 
 var (
 	secretName     = regexp.MustCompile(`PASSWORD|SECRET|TOKEN$|PRIVATE|PEPPER|_KEY$|DATABASE_URL|REDIS_URL`)
@@ -89,11 +93,14 @@ func checkPod(name string, spec core.PodSpec, of contracts, add func(string, ...
 			own.Capabilities == nil || !slices.Contains(own.Capabilities.Drop, "ALL") {
 			add("%s: more rights than it needs", name)
 		}
-		for _, resource := range []core.ResourceName{core.ResourceCPU, core.ResourceMemory} {
-			limit, request := container.Resources.Limits[resource], container.Resources.Requests[resource]
+		for _, kind := range []core.ResourceName{core.ResourceCPU, core.ResourceMemory} {
+			limit, request := container.Resources.Limits[kind], container.Resources.Requests[kind]
 			if limit.IsZero() || request.IsZero() {
-				add("%s: no limit or request of %s", name, resource)
+				add("%s: no limit or request of %s", name, kind)
 			}
+		}
+		if request := container.Resources.Requests.Memory(); request.Cmp(memoryMeasured) < 0 {
+			add("%s: requests less memory than was measured", name)
 		}
 		if !immutableImage.MatchString(container.Image) {
 			add("%s: mutable image %s", name, container.Image)
