@@ -6,7 +6,7 @@ import {
 import { createAcquirer } from '@pixmesh/acquirer/client';
 import { EnvironmentConfig, milliseconds, readConfig } from '@pixmesh/service/config';
 import { TLS_FIELDS } from '@pixmesh/service/tls-identity';
-import { upToTwo } from '@pixmesh/service/up-to-two';
+import { rotatableSecret } from '@pixmesh/service/rotatable-secret';
 import { z } from 'zod';
 
 export const CallbackConfig = z
@@ -16,7 +16,7 @@ export const CallbackConfig = z
     ACQUIRER_TIMEOUT_MS: milliseconds(5_000),
     /** Origin of the gateway's callback listener, as the acquirer reaches it. */
     CALLBACK_URL: z.url({ error: 'expected a URL' }),
-    CALLBACK_SECRET: upToTwo(
+    CALLBACK_SECRET: rotatableSecret(
       (text) => (text.length >= 32 ? text : null),
       'expected at least 32 characters',
     ),

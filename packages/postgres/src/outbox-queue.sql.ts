@@ -114,19 +114,20 @@ async function readQueued(tx: Transaction, statement: Statement): Promise<Queued
   return rows;
 }
 
-export async function takeOff(
+/** Deletes from the queue what was published, or parked, in this transaction. */
+export async function deletePublished(
   tx: Transaction,
   events: readonly Pick<QueuedEvent, 'place'>[],
 ): Promise<void> {
   if (events.length === 0) return;
   const places = events.map(({ place }) => place);
   await tx.query(
-    named('outbox_take_off', sql`delete from outbox where id = any (${places}::bigint[])`),
+    named('outbox_delete_published', sql`delete from outbox where id = any (${places}::bigint[])`),
   );
 }
 
-/** Into the places that they had. */
-export async function putBack(
+/** Stores events in the queue again, in the places that they had: their order stays. */
+export async function requeue(
   tx: Transaction,
   events: readonly Pick<QueuedEvent, 'place' | 'eventId' | 'isResend'>[],
 ): Promise<void> {
@@ -136,7 +137,7 @@ export async function putBack(
   const resends = events.map(({ isResend }) => isResend);
   await tx.query(
     named(
-      'outbox_put_back',
+      'outbox_requeue',
       sql`
         insert into outbox (id, event_id, is_resend) overriding system value
         select * from unnest(${places}::bigint[], ${ids}::uuid[], ${resends}::boolean[])

@@ -15,11 +15,11 @@ import {
   claimEvents,
   hasQueuedEvents,
   OUTBOX_CONSUMER,
-  putBack,
+  requeue,
   type QueuedEvent,
   readEvents,
   readOldestAge,
-  takeOff,
+  deletePublished,
 } from './outbox-queue.sql.ts';
 import { readHeldLines } from './parked-events.ts';
 import type { Database, Transaction } from './pool.ts';
@@ -149,7 +149,7 @@ export async function relayOnce(deps: RelayDeps, pass: Pass = CLAIMING): Promise
     }
     const gone = new Set(taken);
     const stay = rows.filter((row) => !gone.has(row));
-    await (after === null ? putBack(tx, stay) : takeOff(tx, taken));
+    await (after === null ? requeue(tx, stay) : deletePublished(tx, taken));
     return {
       read: rows.length,
       taken: taken.length,

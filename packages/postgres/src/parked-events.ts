@@ -7,7 +7,7 @@ import {
   markDismissed,
   markReplayed,
 } from './dead-letters.ts';
-import { putBack } from './outbox-queue.sql.ts';
+import { requeue } from './outbox-queue.sql.ts';
 import type { Database, Queryable, Transaction } from './pool.ts';
 import { named, sql } from './sql.ts';
 import { forgetCommand } from './unanswered-commands.ts';
@@ -33,7 +33,7 @@ export async function replayParkedEvent(db: Database, letter: DeadLetter): Promi
   return await db.transaction(async (tx) => {
     await waitForRelay(tx);
     if (!(await markReplayed(tx, letter.id))) return false;
-    await putBack(tx, [{ place: letter.offset, eventId, isResend: false }]);
+    await requeue(tx, [{ place: letter.offset, eventId, isResend: false }]);
     return true;
   });
 }

@@ -1,6 +1,6 @@
 import { createServiceApp, EDGE_HEADER_BYTES_MAX, fixedTls } from '@pixmesh/http/service-app';
 import type { TlsIdentity } from '@pixmesh/service/tls-identity';
-import type { UpToTwo } from '@pixmesh/service/up-to-two';
+import type { RotatableSecret } from '@pixmesh/service/rotatable-secret';
 import type { FastifyInstance } from 'fastify';
 
 import type { CallbackDeps } from '#callbacks/receive-callback.ts';
@@ -13,7 +13,7 @@ import { requestIdOf } from '#edge/stamp-answers.ts';
 const CALLBACK_BYTES_MAX = 1024 * 1024;
 
 type Deps = Omit<CallbackDeps, 'keepUnusable'> & {
-  secrets: UpToTwo<string>;
+  secrets: RotatableSecret<string>;
   /** Where it is set, a caller without a certificate of its authority ends at the handshake. */
   tls: TlsIdentity | null;
   edge: Edge;

@@ -16,7 +16,7 @@ import {
 } from '@pixmesh/service/tls-identity';
 import { parsedText } from '@pixmesh/contracts/http/text-field';
 import { ReconciliationConfig } from '@pixmesh/reconciliation/reconciliation-config';
-import { upToTwo } from '@pixmesh/service/up-to-two';
+import { rotatableSecret } from '@pixmesh/service/rotatable-secret';
 import { z } from 'zod';
 
 import { PeppersSetting } from '#authentication/peppers.ts';
@@ -61,7 +61,7 @@ const Settings = z.object({
   /** Whether the bootstrap operator may speak for others, by `X-Operator`. */
   ACT_FOR_OTHERS: developmentSwitch(),
   /** Stands unescaped in the URL that is registered at the acquirer, hence the alphabet. */
-  CALLBACK_SECRET: upToTwo(
+  CALLBACK_SECRET: rotatableSecret(
     (text) => (/^[\w.~-]{32,}$/.test(text) ? text : null),
     CALLBACK_SECRET_EXPECTED,
   ),

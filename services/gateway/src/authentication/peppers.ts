@@ -1,4 +1,4 @@
-import { type UpToTwo, upToTwo } from '@pixmesh/service/up-to-two';
+import { type RotatableSecret, rotatableSecret } from '@pixmesh/service/rotatable-secret';
 
 const PEPPER_BYTES = 32;
 /** What `api_keys.pepper_version` can hold. */
@@ -9,10 +9,10 @@ const PATTERN = /^(?:([1-9]\d{0,4}):)?([\w-]+)$/;
 /** A key of the HMAC of API keys, kept outside the database, where its version stands with each digest. */
 export type Pepper = { version: number; bytes: Buffer };
 
-export type Peppers = UpToTwo<Pepper>;
+export type Peppers = RotatableSecret<Pepper>;
 
 /** `<base64url>` is version 1, `2:<base64url>` the next one. */
-export const PeppersSetting = upToTwo(readPepper, EXPECTED).refine(
+export const PeppersSetting = rotatableSecret(readPepper, EXPECTED).refine(
   ({ current, other }) => current.version !== other?.version,
   { error: 'expected two peppers of different versions' },
 );

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 
 import { rawBody } from '@pixmesh/http/service-app';
 import { AppError } from '@pixmesh/kernel/app-error';
-import { all, type UpToTwo } from '@pixmesh/service/up-to-two';
+import { acceptedValues, type RotatableSecret } from '@pixmesh/service/rotatable-secret';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import { keepConnection } from '#edge/idle-connections.ts';
@@ -16,9 +16,9 @@ const PATHS = ['/acquirer/:secret', '/acquirer/:secret/pix'] as const;
 /** One of the secrets in the address authenticates the acquirer, whether its certificate has or not (decisions 211, 261). */
 export function registerReceiveCallback(
   app: FastifyInstance,
-  deps: CallbackDeps & { secrets: UpToTwo<string> },
+  deps: CallbackDeps & { secrets: RotatableSecret<string> },
 ): void {
-  const expected = all(deps.secrets).map(sha256);
+  const expected = acceptedValues(deps.secrets).map(sha256);
   for (const path of PATHS) {
     app.post(path, {
       // Before the body is read.

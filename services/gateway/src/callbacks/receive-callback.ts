@@ -10,7 +10,7 @@ import { buildEvents } from './build-events.ts';
 import { storeCallback } from './callbacks.sql.ts';
 import type { KeepUnusable } from './keep-unusable.ts';
 import { splitBody } from './split-body.ts';
-import { isMostlyItems, withoutTheRest } from './strip-body.ts';
+import { isMostlyItems, itemsWithDigest } from './strip-body.ts';
 
 export type CallbackDeps = {
   db: Database;
@@ -32,7 +32,7 @@ export async function receiveCallback(deps: CallbackDeps, bytes: Buffer): Promis
   const isUsable = events.some(isOfKnownKind);
   const isWhole = (isUsable && isMostlyItems(bytes, published)) || deps.keepUnusable(bytes);
   if (!isUsable && !isWhole) return;
-  const kept = isWhole ? { body: bytes, sha256: null } : withoutTheRest(bytes, published);
+  const kept = isWhole ? { body: bytes, sha256: null } : itemsWithDigest(bytes, published);
   const skippedInAll = skipped + (body.kind === 'items' ? body.skipped : 0);
   await failpoint('gateway.callback.before-store');
   await storeCallback(

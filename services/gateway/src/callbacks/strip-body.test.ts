@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 
 import { ITEMS_PER_BODY_MAX } from './split-body.ts';
-import { isMostlyItems, withoutTheRest } from './strip-body.ts';
+import { isMostlyItems, itemsWithDigest } from './strip-body.ts';
 
 /** An item as an acquirer writes it. */
 const ITEM = {
@@ -39,7 +39,7 @@ describe('a body is mostly its items', () => {
 
 test('without the rest the items are left, and the digest of what came', () => {
   const came = Buffer.from(JSON.stringify({ pix: [ITEM, null], pad: 'x' }));
-  const { body, sha256 } = withoutTheRest(came, [ITEM]);
+  const { body, sha256 } = itemsWithDigest(came, [ITEM]);
   expect(JSON.parse(body.toString())).toEqual({ pix: [ITEM] });
   expect(sha256).toEqual(createHash('sha256').update(came).digest());
 });

@@ -13,7 +13,7 @@ export function isMostlyItems(body: Buffer, published: readonly CallbackItem[]):
 }
 
 /** What is stored of a body that is mostly something else: its items, and the digest of what came. */
-export function withoutTheRest(
+export function itemsWithDigest(
   body: Buffer,
   published: readonly CallbackItem[],
 ): { body: Buffer; sha256: Buffer } {
