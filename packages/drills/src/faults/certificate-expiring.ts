@@ -18,7 +18,7 @@ let expiresBefore = 0;
 export const certificateExpiring: Drill = {
   name: 'certificate-expiring',
   purpose: 'the certificate of payouts has used up nine tenths of its life',
-  alerts: ['CertificateExpiring'],
+  alerts: ['MeshCertificateNotRenewed', 'CertificateExpiring'],
   cause: async (mesh) => {
     expiresBefore = await mesh.metric(SERVICE, EXPIRES);
     const authority = await openMeshAuthority(path.join(mesh.home, 'authority'), new Date());

@@ -7,7 +7,7 @@ const BACKLOG = 20;
 export const dispatcherBacklog: Drill = {
   name: 'dispatcher-backlog',
   purpose: 'the dispatcher is frozen',
-  alerts: ['IntakeDown', 'SenderDown', 'ConsumerLagging'],
+  alerts: ['DispatcherApiDown', 'IntakeDown', 'SenderDown', 'ConsumerLagging'],
   cause: async (mesh) => mesh.signal('webhook-dispatcher', 'SIGSTOP'),
   effect: async (_mesh, load) => {
     const { length } = await load.undelivered();
