@@ -61,8 +61,8 @@ export async function createPayout(
   const { made: payout, replayed } = await createUnderHold(payoutIntents(deps), {
     deadline: input.deadline,
     findOrInsert: () => insertOrFind(deps, input, checked),
-    // Nothing is held any more for an account that may not pay out.
-    mayTakeHold: () => checked.kind !== 'disabled',
+    // Nothing is held any more for an account that may not pay out, whatever the body says.
+    mayTakeHold: () => arePayoutsEnabled(input.settings),
     refusalOf: (reason) => new AppError(REFUSALS[reason]),
   });
   if (!replayed) payoutCreated(payout);

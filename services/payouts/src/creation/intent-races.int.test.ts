@@ -213,6 +213,15 @@ describe('an intent left behind, and payouts disabled since', () => {
     await expectAtRest(caller, 5_000, 'nothing');
   });
 
+  test('is dropped by a body that cannot be read too: no hold is taken', async () => {
+    const caller = await payouts.fundedCreator(5_000);
+    armFailpoints({ 'payouts.create.after-intent': 'error' });
+    await expectUnknown(caller);
+    const refused = await payouts.request(disable(caller), ROUTE, '{');
+    expect([refused.status, refused.body.code]).toEqual([400, 'VALIDATION_ERROR']);
+    await expectAtRest(caller, 5_000, 'nothing');
+  });
+
   test('is finished and returned where its hold stands', async () => {
     const caller = await payouts.fundedCreator(5_000);
     armFailpoints({ 'payouts.create.after-hold': 'error' });
