@@ -15,10 +15,15 @@ import { callPayouts, createPayoutsEnvironment } from './payouts-environment.ts'
 
 export type PayoutsUnderTest = Awaited<ReturnType<typeof startPayoutsUnderTest>>;
 
-/** The service in this process, so that failpoints can be armed at once; its jobs look at intents much later. */
-export async function startPayoutsUnderTest() {
+/**
+ * The service in this process, so that failpoints can be armed at once; its jobs look at intents much later.
+ *
+ * @param settings those that a test needs otherwise, such as an acquirer
+ */
+export async function startPayoutsUnderTest(settings: Record<string, string> = {}) {
   const environment = await createPayoutsEnvironment();
-  const service = await startPayouts(PayoutsConfig.parse(environment.variables));
+  const config = PayoutsConfig.parse({ ...environment.variables, ...settings });
+  const service = await startPayouts(config);
   const ledgerCalls = createInternalClient({
     service: 'ledger',
     url: environment.network.url,

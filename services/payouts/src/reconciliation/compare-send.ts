@@ -38,20 +38,16 @@ function compareMoney(theirs: AcquirerPayout, ours: ComparedPayout): FoundBreak[
   return breaks;
 }
 
-/** A contradiction stays a break although its money stands in suspense: an operator has to act (decision 120). */
+/**
+ * A contradiction stays a break although its money stands in suspense: an operator has to act (decision 120). So does one
+ * that the acquirer takes back: what was booked for it stands in suspense, or was accepted, and moved at no acquirer.
+ */
 function compareState(theirs: AcquirerPayout, ours: ComparedPayout): FoundBreak[] {
   const expected = EXPECTED[theirs.status];
-  if (ours.status === expected) return [];
-  return [
-    {
-      kind: 'state',
-      id: ours.id,
-      expected,
-      found: ours.status,
-      amountCents: ours.amount,
-      changedAt: theirs.settledAt,
-    },
-  ];
+  const found = ours.status === expected ? ours.contradiction : ours.status;
+  if (found === null) return [];
+  const { id, amount: amountCents } = ours;
+  return [{ kind: 'state', id, expected, found, amountCents, changedAt: theirs.settledAt }];
 }
 
 /** A payout that ended, or was accepted, stands at the acquirer for ever; one that was refused never did. */

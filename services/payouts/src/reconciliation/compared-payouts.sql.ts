@@ -20,13 +20,16 @@ export type ComparedPayout = {
   firstPutAt: Date | null;
   /** Whether its end was ordered from the ledger, which may have ended its hold by now. */
   isEnding: boolean;
+  /** How the acquirer or the ledger has contradicted its end, whatever they say by now. */
+  contradiction: string | null;
 };
 
 /** A payout that has ended, and when its last event was written. */
 export type EndedPayout = ComparedPayout & { endedAt: Date | null };
 
 const COLUMNS = sql`
-  id, account_id, hold_id, status, amount, fee, end_to_end_id, processed_at, first_put_at, ending`;
+  id, account_id, hold_id, status, amount, fee, end_to_end_id, processed_at, first_put_at, ending,
+  contradiction`;
 
 /** By the time of their last event, which their end wrote. Reads `events_key`. */
 const ENDED_AT = sql`
@@ -239,6 +242,7 @@ type ComparedRecord = {
   processed_at: Date | null;
   first_put_at: Date | null;
   ending: string | null;
+  contradiction: string | null;
 };
 
 type EndedRecord = ComparedRecord & { ended_at: Date | null };
@@ -255,6 +259,7 @@ function toCompared(row: ComparedRecord): ComparedPayout {
     processedAt: row.processed_at,
     firstPutAt: row.first_put_at,
     isEnding: row.ending !== null,
+    contradiction: row.contradiction,
   };
 }
 

@@ -139,7 +139,7 @@ describe('payout', () => {
     expect(payout).toEqual([`${id} state completed processing (1500)`]);
   });
 
-  test('goes on telling a contradiction, however old the payout is', async () => {
+  test('goes on telling a contradiction, however old the payout is, also when the acquirer takes it back', async () => {
     const { id } = await sides.aCompletedPayout();
     await sides.simulator.control('POST', `/control/sends/${id}/contradict`, {
       status: 'NAO_REALIZADO',
@@ -155,7 +155,11 @@ describe('payout', () => {
         status: 'REALIZADO',
       });
     });
+    const takenBack = [`${id} state completed failed_after_completed (1500)`];
+    expect((await findAll())['payout']).toEqual(takenBack);
+    expect((await findAll(IN_AN_HOUR))['payout']).toEqual(takenBack);
     await sides.db.query(sql`update payouts set contradiction = null where id = ${id}`);
+    expect((await findAll(IN_AN_HOUR))['payout']).toBeUndefined();
   });
 });
 

@@ -1,7 +1,8 @@
-import { type AccountId, newId } from '@pixmesh/kernel/ids';
+import { type AccountId, newId, toAcquirerId } from '@pixmesh/kernel/ids';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
+import { type SimulatorProcess, startSimulatorProcess } from '@pixmesh/testkit/simulator-process';
 import { aCaller } from '@pixmesh/testkit/test-callers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -13,12 +14,16 @@ import type { Json } from '#test/payouts-environment.ts';
 import { type PayoutsUnderTest, startPayoutsUnderTest } from '#test/payouts-under-test.ts';
 import { storePayout } from '#test/store-payout.ts';
 
+let simulator: SimulatorProcess;
 let mesh: PayoutsUnderTest;
 beforeAll(async () => {
-  mesh = await startPayoutsUnderTest();
+  simulator = await startSimulatorProcess();
+  const acquirer = { ACQUIRER_URL: simulator.url, ACQUIRER_TIMEOUT_MS: '4000' };
+  mesh = await startPayoutsUnderTest(acquirer);
 });
 afterAll(async () => {
   await mesh[Symbol.asyncDispose]();
+  await simulator[Symbol.asyncDispose]();
 });
 
 const AMOUNT = 1_000;
@@ -33,6 +38,8 @@ async function anItem(
   endToEndId: string | null = `E${newId().replaceAll('-', '').slice(1)}`,
 ): Promise<Item> {
   const { id } = await storePayout(mesh.db, { status: OF[contradiction], endToEndId });
+  await simulator.control('POST', '/control/sends', { amount: AMOUNT, id_envio: toAcquirerId(id) });
+  if (contradiction === 'failed_after_completed') await turn(id, 'NAO_REALIZADO');
   const payout = (await mesh.row(id)) as PayoutRow;
   if (!isVisible(payout)) throw new Error('an intent is not contradicted');
   const checks = { firstMs: 1_000, maxMs: 1_000 };
@@ -46,6 +53,11 @@ async function anItem(
   return item;
 }
 
+/** What the acquirer says of the order from now on. */
+async function turn(id: string, status: 'REALIZADO' | 'NAO_REALIZADO'): Promise<void> {
+  await simulator.control('POST', `/control/sends/${id}/contradict`, { status });
+}
+
 async function shown(item: Item): Promise<Json> {
   return await mesh.ledger.ask(`GET /internal/suspense/${item.id}`, null);
 }
@@ -56,6 +68,10 @@ async function resolve(item: Item, body: object, id = item.id): Promise<Json> {
   const asked = { account_id: null, operator_id: newId(), item: { ...about, amount: AMOUNT } };
   const route = `POST /internal/suspense/${id}/resolve`;
   return await mesh.request(null, route, { ...asked, ...body });
+}
+
+async function resolutionsOf({ id }: Item): Promise<object[]> {
+  return await mesh.db.query(sql`select from suspense_resolutions where item_id = ${id}`);
 }
 
 test('what stayed although its payout had completed is accepted for its owner, once', async () => {
@@ -98,6 +114,37 @@ test('is never returned, and what has left is never accepted: the answer says wh
   expect((await resolve(stayed, { action: 'accept' })).status).toBe(202);
 });
 
+test('is accepted only while the acquirer confirms that it stayed; a decision that stands is repeated all the same', async () => {
+  const item = await anItem('failed_after_completed');
+  await turn(item.payout.id, 'REALIZADO');
+  const settled = await resolve(item, { action: 'accept' });
+  expect([settled.status, settled.body.code]).toEqual([409, 'CONFLICT']);
+  expect(settled.body.message).toMatch(/does not confirm/);
+  await turn(item.payout.id, 'NAO_REALIZADO');
+  const rules = [{ operation: 'getPayout', fault: 'error_before', status: 503 }];
+  await simulator.control('PUT', '/control/faults', { seed: 1, rules });
+  const unknown = await resolve(item, { action: 'accept' });
+  await simulator.control('DELETE', '/control/faults');
+  expect([unknown.status, unknown.body.code]).toEqual([500, 'INTERNAL_ERROR']);
+  expect(await resolutionsOf(item)).toEqual([]);
+  expect((await shown(item)).resolved_at).toBeNull();
+  expect((await resolve(item, { action: 'accept' })).status).toBe(202);
+  await turn(item.payout.id, 'REALIZADO');
+  const repeated = await resolve(item, { action: 'accept' });
+  expect([repeated.status, repeated.headers.get('idempotent-replayed')]).toEqual([202, 'true']);
+});
+
+test('is not accepted where an order that the acquirer had accepted is unknown there now', async () => {
+  const { id } = await storePayout(mesh.db, { status: 'completed' });
+  await mesh.db.query(sql`
+    update payouts set processed_at = now(), contradiction = 'failed_after_completed' where id = ${id}`);
+  const payout = (await mesh.row(id)) as PayoutRow;
+  const item = { id: suspenseItemId(payout) ?? '', payout };
+  const answer = await resolve(item, { action: 'accept' });
+  expect([answer.status, answer.body.code]).toEqual([409, 'CONFLICT']);
+  expect(await resolutionsOf(item)).toEqual([]);
+});
+
 test('goes to no other account, and only its own items are known', async () => {
   const item = await anItem('failed_after_completed');
   const foreign = await resolve(item, { action: 'accept', account_id: newId<AccountId>() });
@@ -109,9 +156,7 @@ test('goes to no other account, and only its own items are known', async () => {
   expect((await resolve(other, { action: 'accept' })).status).toBe(404);
   const tenant = await mesh.request(aCaller(), `POST /internal/suspense/${item.id}/resolve`, {});
   expect(tenant.status).toBe(401);
-  expect(
-    await mesh.db.query(sql`select from suspense_resolutions where item_id = ${item.id}`),
-  ).toEqual([]);
+  expect(await resolutionsOf(item)).toEqual([]);
   const { accountId: account_id } = item.payout;
   expect((await resolve(item, { action: 'accept', account_id })).status).toBe(202);
 });

@@ -1,8 +1,10 @@
+import type { Acquirer } from '@pixmesh/acquirer/client';
 import type { ResolveSuspenseRequest } from '@pixmesh/contracts/internal/suspense';
 import { invalidRequest } from '@pixmesh/http/refusal';
 import { AppError } from '@pixmesh/kernel/app-error';
-import { type OperatorId, parseId, type PayoutId } from '@pixmesh/kernel/ids';
+import { type OperatorId, parseId, type PayoutId, toAcquirerId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
+import { foundOrNull } from '@pixmesh/reconciliation/list-pages';
 
 import { suspenseResolve, suspenseItemId } from '#payouts/ledger-commands.ts';
 import type { PayoutRow } from '#payouts/payout-row.ts';
@@ -10,7 +12,11 @@ import { findAnyPayout } from '#payouts/payouts.sql.ts';
 
 import { findResolution, insertResolution, type Resolution } from './resolutions.sql.ts';
 
-export type ResolveSuspenseDeps = { db: Database; wakeOutbox(): void };
+export type ResolveSuspenseDeps = {
+  db: Database;
+  acquirer: Pick<Acquirer, 'getPayout'>;
+  wakeOutbox(): void;
+};
 
 /** What is asked for, and by whom. */
 type AskedResolution = ResolveSuspenseRequest & { operatorId: OperatorId };
@@ -22,14 +28,17 @@ const NOT_RETURNABLE =
   'The acquirer can send back only what was received: money of a payout is accepted for its owner, never returned.';
 const NOTHING_TO_ACCEPT =
   'The item is money that has left although its payout had failed: there is nothing to give to anybody.';
+const NOT_CONFIRMED =
+  'The acquirer does not confirm now that the money of the payout stayed: nothing is accepted while it does not.';
 
 /**
  * An operator accepts money that stayed although its payout had completed (decisions 120, 141): it becomes available to
  * the payout's account, once; the payout keeps its status. The acquirer's API returns received Pix only, so `return` is
- * refused; and money that has left cannot be accepted.
+ * refused; and money that has left cannot be accepted. The acquirer is asked anew before the command is stored: what it
+ * has settled after all would be paid twice.
  *
  * @throws AppError `NOT_FOUND`; `CONFLICT` for what cannot be done, with what is to be known; `VALIDATION_ERROR` with
- *   `account_id` where that is another account
+ *   `account_id` where that is another account; `DEPENDENCY_UNAVAILABLE` while the acquirer does not answer
  */
 export async function resolveSuspense(
   deps: ResolveSuspenseDeps,
@@ -38,6 +47,9 @@ export async function resolveSuspense(
 ): Promise<Resolved> {
   const payout = await findContradicted(deps.db, itemId, request.item.payout_id);
   refuseImpossible(payout, request);
+  const before = await findResolution(deps.db, itemId);
+  if (before !== null) return { resolution: before, repeated: true };
+  await confirmStayed(deps, payout);
   const { operatorId: requestedBy } = request;
   const command = suspenseResolve(payout, itemId);
   const stored = await insertResolution(deps.db, { itemId, payout, requestedBy, command });
@@ -71,4 +83,14 @@ function refuseImpossible(payout: PayoutRow, request: ResolveSuspenseRequest): v
   if (named !== null && named !== payout.accountId) {
     throw invalidRequest({ name: 'account_id', expected: 'the account of the payout' });
   }
+}
+
+/** An order that the acquirer never accepted may be unknown to it; one that it accepted has to be rejected there. */
+async function confirmStayed(
+  { acquirer }: ResolveSuspenseDeps,
+  { id, accountId, processedAt }: PayoutRow,
+): Promise<void> {
+  const sent = foundOrNull(await acquirer.getPayout(toAcquirerId(id), { accountId }));
+  const hasStayed = sent === null ? processedAt === null : sent.status === 'rejected';
+  if (!hasStayed) throw new AppError('CONFLICT', { publicMessage: NOT_CONFIRMED });
 }
