@@ -143,8 +143,10 @@ async function sendsOf(
   });
 }
 
+/** A return moves its money when it is carried out: one that is under way or failed has moved none. */
 function returnsOf(send: AcquirerPayout): Movement[] {
-  return send.returns.map((item) => ({
+  const carriedOut = send.returns.filter(({ status }) => status === 'returned');
+  return carriedOut.map((item) => ({
     amountCents: item.amountCents,
     commandIds: [
       deriveCommandId('payout_return', `${send.endToEndId}:${item.returnId ?? item.id}`),
