@@ -28,9 +28,8 @@ export async function sumDue(db: Queryable): Promise<number> {
 }
 
 /**
- * Payouts without a definite answer long after their first call, and payouts that nobody has sent; those that are stopped are
- * counted as stops. Reads
- * `payouts_check_at` and `payouts_send_at`.
+ * Payouts without a definite answer long after their first call, and payouts that nobody has sent. Those that wait for a
+ * sender and are stopped are counted as stops. Reads `payouts_check_at` and `payouts_send_at`.
  */
 export async function countOverdue(db: Queryable): Promise<Overdue> {
   const [row] = await db.query<Overdue>(
@@ -47,6 +46,7 @@ export async function countOverdue(db: Queryable): Promise<Overdue> {
                 and processed_at is null
                 and ending is null
                 and first_put_at <= now() - ${UNANSWERED_ALERT_MS}::int * interval '1 ms'
+                and (send_at is null or not ${isStopped(sql`payouts.account_id`)})
               limit ${COUNT_MAX}
             ) as unanswered
           ) as unanswered,

@@ -47,8 +47,9 @@ export async function recordRefusal(
 }
 
 /**
- * Takes a call that was not made off the count, sets the time of the last one back, and says when to check. Nothing
- * where the payout has moved since its claim: a call too many only makes a refusal wait.
+ * Takes a call that was not made off the count, sets the times of the calls back, and says when to check: a payout whose
+ * every call was not made was never sent. Nothing where the payout has moved since its claim: a call too many only makes
+ * a refusal wait.
  */
 export async function uncountCall(
   db: Queryable,
@@ -61,6 +62,7 @@ export async function uncountCall(
       sql`
         update payouts
         set unanswered_puts = unanswered_puts - 1,
+            first_put_at = case when unanswered_puts > 1 then first_put_at end,
             last_put_at = ${former.lastCallAt},
             last_put_error = coalesce(${former.error}, last_put_error),
             version = version + 1,

@@ -65,6 +65,14 @@ async function untilEnded(id: PayoutId, changes: object = {}): Promise<string> {
   });
 }
 
+/** Whether a call of it may have reached the acquirer. */
+async function isSent(id: PayoutId): Promise<boolean> {
+  const rows = await mesh.db.query(
+    sql`select from payouts where id = ${id} and first_put_at is not null`,
+  );
+  return rows.length === 1;
+}
+
 async function takenSlots(): Promise<unknown[]> {
   return await mesh.db.query(sql`select slot from send_slots where lease_until > now()`);
 }
@@ -137,6 +145,7 @@ test('a call that the client kept back leaves a later refusal its say', async ()
   const acquirer = { ...mesh.deps.acquirer, sendPayout: sendPayoutUnsent };
   await sendPayout({ ...mesh.deps, acquirer }, await claimOne(), NEVER_LATE);
   expect(await mesh.find(id)).toMatchObject({ unansweredCalls: 0, lastCallAt: null, sendAt: null });
+  expect(await isSent(id)).toBe(false);
   await mesh.faults({
     operation: 'sendPayout',
     fault: 'refusal',
