@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import { decideAnswer, decideNotFound, type OrderCalls } from './order-calls.ts';
 
-const LIMITS = { acquirerTimeoutMs: 4_000, refusalWaitMs: 900_000 };
+const LIMITS = { callMs: 6_000, refusalWaitMs: 900_000 };
 const readAt = new Date('2026-11-21T12:00:00.000Z');
 const ago = (ms: number) => new Date(readAt.getTime() - ms);
 
@@ -60,8 +60,8 @@ describe('an order that the acquirer does not have', () => {
 
   test.each<[string, Partial<OrderCalls>, string]>([
     ['is ordered where no call was made', { lastCallAt: null, unansweredCalls: 0 }, 'order_again'],
-    ['waits while a call may be under way', { lastCallAt: ago(3_999) }, 'check_later'],
-    ['is ordered again once no call is under way', { lastCallAt: ago(4_000) }, 'order_again'],
+    ['waits while a call may be under way', { lastCallAt: ago(5_999) }, 'check_later'],
+    ['is ordered again once no call is under way', { lastCallAt: ago(6_000) }, 'order_again'],
     ['never fails by age', { lastCallAt: ago(1e10), unansweredCalls: 1_000 }, 'order_again'],
     [
       'waits with a refusal that does not count yet, and is not ordered again',

@@ -71,7 +71,8 @@ export function decideAnswer<Row extends OrderCalls, Value>(
 
 /** In milliseconds. */
 export type OrderLimits = {
-  acquirerTimeoutMs: number;
+  /** How long after it was counted a call may be under way: until it begins, and then until the acquirer is given up. */
+  callMs: number;
   /** How long a refusal waits after the last call before it counts (decision 119). */
   refusalWaitMs: number;
 };
@@ -88,7 +89,7 @@ export type NotFoundStep =
  */
 export function decideNotFound(order: OrderCalls, limits: OrderLimits): NotFoundStep {
   const sinceLastCallMs = millisecondsSince(order.lastCallAt, order.readAt);
-  if (sinceLastCallMs < limits.acquirerTimeoutMs) return { kind: 'check_later' };
+  if (sinceLastCallMs < limits.callMs) return { kind: 'check_later' };
   if (order.uncountedRefusal === null) return { kind: 'order_again' };
   if (sinceLastCallMs < limits.refusalWaitMs) return { kind: 'check_later' };
   return { kind: 'fail', reason: order.uncountedRefusal };

@@ -11,7 +11,7 @@ const STEPS_MAX = 40;
 const WORKERS = 2;
 /** Rounds without faults until the order has ended. */
 const ROUNDS_MAX = 6;
-const LIMITS = { acquirerTimeoutMs: 4_000, refusalWaitMs: 900_000 };
+const LIMITS = { callMs: 4_000, refusalWaitMs: 900_000 };
 const LEASE_MS = 10_000;
 /** After this time a call that nobody has answered has no effect any more. */
 const EFFECT_MS_MAX = LIMITS.refusalWaitMs - LEASE_MS;
@@ -33,7 +33,7 @@ const fates = fc.oneof<{ arbitrary: fc.Arbitrary<Fate>; weight: number }[]>(
   { weight: 1, arbitrary: fc.constantFrom('accept', 'lose_call', 'lose_answer', 'never_sent') },
 );
 const workers = fc.nat(WORKERS - 1);
-const times = fc.constantFrom(LIMITS.acquirerTimeoutMs, LEASE_MS, LIMITS.refusalWaitMs);
+const times = fc.constantFrom(LIMITS.callMs, LEASE_MS, LIMITS.refusalWaitMs);
 const steps = fc.array(
   fc.oneof<{ arbitrary: fc.Arbitrary<Step>; weight: number }[]>(
     { weight: 8, arbitrary: goes('go') },
@@ -136,7 +136,7 @@ function aWorld() {
     const placed = await placeOrder<Row, null>({
       count: () => Promise.resolve(count(leased, leaseUntil)),
       get callBeforeMs() {
-        return now < leaseUntil - LIMITS.acquirerTimeoutMs ? Number.POSITIVE_INFINITY : 0;
+        return now < leaseUntil - LIMITS.callMs ? Number.POSITIVE_INFINITY : 0;
       },
       call: () => {
         expect(row.status).toBe('open');
@@ -202,7 +202,7 @@ function anAcquirer(now: () => number) {
       if (fate === 'never_sent') return { kind: 'unknown', cause: 'breaker_open' };
       // Two workers never have a call in flight at the same time.
       expect(now()).toBeGreaterThanOrEqual(inFlightUntil);
-      inFlightUntil = now() + LIMITS.acquirerTimeoutMs;
+      inFlightUntil = now() + LIMITS.callMs;
       if (fate === 'effect_later') underWay.push(now());
       if (fate === 'lose_call' || fate === 'effect_later') return TIMEOUT;
       if (effects > 0) return { kind: 'unknown', cause: 'duplicate' };

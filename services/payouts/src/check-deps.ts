@@ -1,4 +1,5 @@
 import { settleIntent } from '@pixmesh/acquirer-orders/hold-intent';
+import type { OrderLimits } from '@pixmesh/acquirer-orders/order-calls';
 import type { Acquirer } from '@pixmesh/acquirer/client';
 import { deadlineIn } from '@pixmesh/http/deadline';
 
@@ -7,6 +8,8 @@ import { type IntentDeps, payoutIntents } from '#creation/payout-intents.ts';
 import { intentSettled } from '#events.ts';
 import type { PayoutMoves } from '#payouts/move-payouts.sql.ts';
 import type { PayoutRow } from '#payouts/payout-row.ts';
+import { START_MARGIN_MS } from '#sending/sender.job.ts';
+import type { SendingDeps } from '#sending/sending-deps.ts';
 import type { StatusCheckDeps } from '#status-check/status-check-deps.ts';
 
 /** How long the ledger is waited for when the job settles an intent. */
@@ -14,7 +17,8 @@ const INTENT_TIMEOUT_MS = 5_000;
 /** Room for a token and our own statements. */
 const LEASE_MARGIN_MS = 2_000;
 
-export type CheckDeps = StatusCheckDeps & { acquirer: Acquirer; leaseMs: number };
+export type CheckDeps = StatusCheckDeps &
+  Pick<SendingDeps, 'acquirerTimeoutMs'> & { acquirer: Acquirer; leaseMs: number };
 
 /** What sending and status checks of payouts work with. */
 export function createCheckDeps(parts: {
@@ -34,11 +38,19 @@ export function createCheckDeps(parts: {
     intentChecks: checkPeriods(config, 'INTENT'),
     acquirerTimeoutMs: config.ACQUIRER_TIMEOUT_MS,
     leaseMs: Math.max(config.ACQUIRER_TIMEOUT_MS, INTENT_TIMEOUT_MS) + LEASE_MARGIN_MS,
-    refusalWaitMs: config.REFUSAL_WAIT_MS,
+    ...orderLimits(config),
     settleIntent: async (intent: PayoutRow) => {
       const outcome = await settleIntent(intents, intent, deadlineIn(INTENT_TIMEOUT_MS));
       intentSettled(outcome.kind);
       return outcome;
     },
+  };
+}
+
+/** A call of a sender begins a little after it was counted, and then takes as long as the acquirer may. */
+export function orderLimits(config: PayoutsConfig): OrderLimits {
+  return {
+    callMs: config.ACQUIRER_TIMEOUT_MS + START_MARGIN_MS,
+    refusalWaitMs: config.REFUSAL_WAIT_MS,
   };
 }

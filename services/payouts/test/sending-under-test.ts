@@ -82,6 +82,8 @@ function dependencies(
     wakeSender: () => undefined,
     wakeStatusChecks: () => undefined,
     acquirerTimeoutMs: ACQUIRER_TIMEOUT_MS,
+    // Calls begin at once here.
+    callMs: ACQUIRER_TIMEOUT_MS,
     slots: 8,
     refusalWaitMs: 1_500,
     intentChecks: { firstMs: 100, maxMs: 200 },

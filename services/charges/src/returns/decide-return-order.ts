@@ -26,6 +26,9 @@ export type CheckStep = ReturnStep | { kind: 'order_again' } | { kind: 'check_la
 
 export type OrderProblem = 'vanished' | 'other_amount';
 
+/** A call is made under the lease of its check: no other check comes before it has ended. */
+type Limits = Pick<OrderLimits, 'refusalWaitMs'> & { acquirerTimeoutMs: number };
+
 const NOT_CARRIED_OUT = 'NAO_REALIZADO: the acquirer did not carry the return out';
 
 /**
@@ -35,7 +38,7 @@ const NOT_CARRIED_OUT = 'NAO_REALIZADO: the acquirer did not carry the return ou
 export function decideOrderCheck(
   order: ReturnOrder,
   found: Lookup<PixReturn>,
-  limits: OrderLimits,
+  limits: Limits,
 ): CheckStep {
   switch (found.kind) {
     case 'unknown':
@@ -45,7 +48,7 @@ export function decideOrderCheck(
       const isTaken = order.lastCallAt !== null && order.unansweredCalls === 0;
       return isTaken
         ? { kind: 'contradicted', problem: 'vanished' }
-        : decideNotFound(order, limits);
+        : decideNotFound(order, { ...limits, callMs: limits.acquirerTimeoutMs });
     }
     case 'found':
       return decideReturned(order, found.value);

@@ -287,6 +287,7 @@ function dependencies(): SendingDeps & StatusCheckDeps {
     wakeSender: () => undefined,
     wakeStatusChecks: () => undefined,
     acquirerTimeoutMs: ACQUIRER_TIMEOUT_MS,
+    callMs: ACQUIRER_TIMEOUT_MS,
     slots: 64,
     refusalWaitMs: REFUSAL_WAIT_MS,
     intentChecks: rarely,

@@ -13,7 +13,7 @@ import { ensureSlots } from './send-slots.sql.ts';
 import type { SendingDeps } from './sending-deps.ts';
 
 /** How late after its claim a call may begin. */
-const START_MARGIN_MS = 2_000;
+export const START_MARGIN_MS = 2_000;
 /** For so much longer than for one call slots are leased, so that more calls may follow in them. */
 const SLOT_HOLD_MS = 4_000;
 /** A claim, until when its call may begin, and the slot that it has. */

@@ -138,9 +138,9 @@ describe('an order whose answer was lost', () => {
 describe('an order that the acquirer does not know', () => {
   test('is sent again only when no call can be under way any more', async () => {
     const id = await aCalledPayout(CALL_LOST);
-    await check(id, { acquirerTimeoutMs: 60_000 });
+    await check(id, { callMs: 60_000 });
     expect(await mesh.find(id)).toMatchObject({ sendAt: null, ending: null });
-    await check(id, { acquirerTimeoutMs: 0 });
+    await check(id, { callMs: 0 });
     expect((await mesh.find(id)).sendAt).not.toBeNull();
   });
 

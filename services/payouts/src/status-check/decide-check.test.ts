@@ -9,7 +9,7 @@ import { aSentPayout } from '#test/a-sent-payout.ts';
 
 import { decideCheck } from './decide-check.ts';
 
-const limits = { acquirerTimeoutMs: 4_000, refusalWaitMs: 900_000 };
+const limits = { callMs: 4_000, refusalWaitMs: 900_000 };
 const readAt = new Date('2026-11-21T12:00:00.000Z');
 const REFUSAL = 'AC03: no such account';
 

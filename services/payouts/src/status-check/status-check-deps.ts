@@ -7,7 +7,8 @@ import type { SettlementDeps } from '#settlement/settlement-deps.ts';
 /** What status checks need; periods in milliseconds. */
 export type StatusCheckDeps = SettlementDeps & {
   acquirer: Pick<Acquirer, 'getPayout'>;
-  acquirerTimeoutMs: number;
+  /** How long after it was counted a call of a sender may be under way. */
+  callMs: number;
   /** How long a refusal waits after a call that ended unknown, before it counts (decision 119). */
   refusalWaitMs: number;
   intentChecks: CheckPeriods;

@@ -41,7 +41,7 @@ function startJob(answer: (idEnvio: string) => Promise<Lookup<AcquirerPayout>>) 
         return answer(idEnvio);
       },
     },
-    acquirerTimeoutMs: 500,
+    callMs: 500,
     leaseMs: 2_500,
     refusalWaitMs: 60_000,
     intentChecks: rarely,

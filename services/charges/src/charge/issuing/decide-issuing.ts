@@ -21,7 +21,10 @@ export type NextStep =
  * with too little time left or seen for long enough, ends the charge.
  */
 export function decideAfterNotFound(charge: ChargeRow, limits: Limits): NextStep {
-  const step = decideNotFound(charge, { ...limits, refusalWaitMs: limits.giveUpMs });
+  const step = decideNotFound(charge, {
+    callMs: limits.acquirerTimeoutMs,
+    refusalWaitMs: limits.giveUpMs,
+  });
   if (step.kind !== 'order_again') return step;
   const firstNotFoundAt = charge.firstNotFoundAt ?? charge.readAt;
   const notFoundForMs = charge.readAt.getTime() - firstNotFoundAt.getTime();
