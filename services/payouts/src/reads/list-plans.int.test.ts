@@ -81,6 +81,36 @@ test('what operators look for over all accounts is read from an index', LONGER, 
   }
 });
 
+test.each(Object.entries(CASES))(
+  'over all accounts what has not ended is read without what has, on a table that was %s',
+  LONGER,
+  async (_, prepare) => {
+    await using database = await createTestDatabase('payouts');
+    const { db, adminUrl } = database;
+    await using admin = createPool({ url: adminUrl, applicationName: 'test', max: 1 });
+    await admin.query(sql`alter table payouts.payouts set (autovacuum_enabled = false)`);
+    const cursors = {
+      pending: await storePayout(db, { status: 'pending' }),
+      processing: await storePayout(db, { status: 'processing' }),
+    };
+    await prepare(admin, db, newId());
+    for (const status of ['pending', 'processing'] as const) {
+      const { id } = cursors[status];
+      const filters = { accountId: undefined, status };
+      const first = await explainStatement(db, listStatement(filters, pageAfter(null)));
+      expect([status, first.scans]).toEqual([status, ['payouts_open']]);
+      expect(first.rowsRead).toBeLessThanOrEqual(LIMIT);
+      const last = await explainStatement(db, listStatement(filters, pageAfter(id)));
+      expect([status, last.scans]).toEqual([status, ['payouts_open', 'payouts_pkey']]);
+      expect(last.rowsRead).toBe(1);
+    }
+  },
+);
+
+function pageAfter(startingAfter: string | null) {
+  return { limit: LIMIT, startingAfter };
+}
+
 describe('a list of a million payouts of one account', () => {
   const MILLION = scaled(10_000, 1_000_000);
   /** Rows of one insert: a statement of ours may take ten seconds. */
