@@ -1,10 +1,16 @@
 import type { Acquirer } from '@pixmesh/acquirer/client';
+import { toAcquirerId } from '@pixmesh/kernel/ids';
+import { sql } from '@pixmesh/postgres/sql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { aReturn } from '#test/an-acquirer-payout.ts';
 import { type ComparedSides, startComparedSides } from '#test/compared-sides.ts';
+import { storePayout } from '#test/store-payout.ts';
 
 import { acquirerBalanceCheck } from './acquirer-balance-check.ts';
+
+const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
 
 let sides: ComparedSides;
 beforeAll(async () => {
@@ -35,3 +41,34 @@ test.each(['processing', 'failed'] as const)(
     expect(await run({ listSent })).toEqual([]);
   },
 );
+
+test('money of a payout that has been on its way for days is explained, and no days are listed for it', async () => {
+  const { id } = await storePayout(sides.db, { status: 'processing' });
+  const sentAt = new Date(Date.now() - 6 * DAY_MS);
+  await sides.db.query(sql`update payouts set first_put_at = ${sentAt} where id = ${id}`);
+  await sides.simulator.control('POST', '/control/sends', {
+    amount: 1_000,
+    id_envio: toAcquirerId(id),
+    requested_at: sentAt.toISOString(),
+  });
+  const listedFrom: Date[] = [];
+  const listSent: Acquirer['listSent'] = (page) => {
+    listedFrom.push(page.from);
+    return sides.acquirer.listSent(page);
+  };
+  expect(await run({ listSent })).toEqual([]);
+  const oldest = Math.min(...listedFrom.map((from) => from.getTime()));
+  expect(oldest).toBeGreaterThan(Date.now() - 20 * MINUTE_MS);
+});
+
+test('where too many payouts have been on their way for long, nothing is compared', async () => {
+  await sides.db.query(sql`
+    insert into payouts (
+      id, account_id, source, status, amount, fee, pix_key_type, pix_key, pix_key_canonical, fingerprint, is_automatic,
+      hold_id, created_at, first_put_at
+    )
+    select gen_random_uuid(), gen_random_uuid(), 'api', 'processing', 1, 0, 'email', 'a@b.c', 'a@b.c', '\\x00', true,
+      gen_random_uuid(), now(), now() - interval '1 hour'
+    from generate_series(1, 200)`);
+  await expect(run()).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' });
+});

@@ -3,13 +3,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Acquirer, AcquirerPayout, ReceivedPix } from '@pixmesh/acquirer/acquirer';
 import type { BookedJournal } from '@pixmesh/contracts/internal/ledger-reads';
 import { AppError } from '@pixmesh/kernel/app-error';
-import { deriveCommandId, fromAcquirerId } from '@pixmesh/kernel/ids';
+import { deriveCommandId, fromAcquirerId, toAcquirerId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Check, CheckOutcome } from '@pixmesh/reconciliation/check';
 import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
-import { LIST_SKEW_MS, listAllPages, type TimeWindow } from '@pixmesh/reconciliation/list-pages';
+import {
+  foundOrNull,
+  LIST_SKEW_MS,
+  listAllPages,
+  type TimeWindow,
+} from '@pixmesh/reconciliation/list-pages';
 
-import { findPayoutsById, listOpenPayouts } from './compared-payouts.sql.ts';
+import { findPayoutsById, listStuckPayouts } from './compared-payouts.sql.ts';
 import { balanceRead } from '#events.ts';
 
 /** Money moves while three systems are read one after the other: what lasts shows in each of some readings. */
@@ -17,10 +22,14 @@ const READINGS_MAX = 5;
 const CHECK_INTERVAL_MS = 200;
 /** Sends that have been on their way for longer are no longer explained away. */
 const IN_FLIGHT_MS_MAX = 7 * 86_400_000;
+/** Payouts on their way that are older than what is listed, and that the acquirer is asked for one by one. */
+const OLDER_MAX = 200;
+/** By so much they overlap with what is listed: the acquirer's clock and ours differ. */
+const OVERLAP_MS = 60_000;
 
 export type AcquirerBalanceCheckDeps = {
   db: Database;
-  acquirer: Pick<Acquirer, 'balance' | 'listSent' | 'listReceived'>;
+  acquirer: Pick<Acquirer, 'balance' | 'listSent' | 'listReceived' | 'getPayout'>;
   ledger: Pick<LedgerReads, 'readTotals' | 'findJournals'>;
   /** Our key at the acquirer: what came for another one is not in our balance. */
   pixKey: string;
@@ -94,18 +103,33 @@ async function listMovements(deps: AcquirerBalanceCheckDeps): Promise<Movement[]
   const now = Date.now();
   const recent = { from: new Date(now - LIST_SKEW_MS), to: new Date(now + LIST_SKEW_MS) };
   const received = await listAllPages((page) => deps.acquirer.listReceived(page), recent);
-  const from = await oldestSend(deps, recent);
-  const sent = await listAllPages((page) => deps.acquirer.listSent(page), { ...recent, from });
+  const listed = await listAllPages((page) => deps.acquirer.listSent(page), recent);
+  const sends = [...listed, ...(await findOlderSends(deps, recent))];
+  const sent = [...new Map(sends.map((send) => [send.endToEndId, send])).values()];
   const own = received.filter(({ pixKey }) => pixKey === null || pixKey === deps.pixKey);
   return [...own.flatMap(creditOf), ...(await sendsOf(deps, sent)), ...sent.flatMap(returnsOf)];
 }
 
-/** Where the list of sends has to begin so that it shows every payout on its way. */
-async function oldestSend(deps: AcquirerBalanceCheckDeps, recent: TimeWindow): Promise<Date> {
-  const open = await listOpenPayouts(deps.db);
-  const times = open.flatMap(({ firstPutAt }) => (firstPutAt ? [firstPutAt.getTime()] : []));
-  const oldest = times.reduce((least, time) => Math.min(least, time), Date.now()) - LIST_SKEW_MS;
-  return new Date(Math.max(Math.min(oldest, recent.from.getTime()), Date.now() - IN_FLIGHT_MS_MAX));
+/**
+ * What the acquirer has of the payouts that were sent before what is listed, and are on their way.
+ * @throws AppError `DEPENDENCY_UNAVAILABLE` where they are too many to be asked for: the balance cannot be compared then
+ */
+async function findOlderSends(
+  { db, acquirer }: AcquirerBalanceCheckDeps,
+  recent: TimeWindow,
+): Promise<AcquirerPayout[]> {
+  const from = new Date(Date.now() - IN_FLIGHT_MS_MAX);
+  const window = { from, to: new Date(recent.from.getTime() + OVERLAP_MS) };
+  const older = await listStuckPayouts(db, { window, limit: OLDER_MAX + 1 });
+  if (older.length > OLDER_MAX) {
+    throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'too many payouts are on their way' });
+  }
+  const sends: AcquirerPayout[] = [];
+  for (const { id } of older) {
+    const send = foundOrNull(await acquirer.getPayout(toAcquirerId(id)));
+    if (send !== null) sends.push(send);
+  }
+  return sends;
 }
 
 /**

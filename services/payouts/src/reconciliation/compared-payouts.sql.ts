@@ -1,7 +1,7 @@
 import { TOPICS } from '@pixmesh/contracts/topics';
 import type { HoldId, PayoutId } from '@pixmesh/kernel/ids';
 import type { Queryable } from '@pixmesh/postgres/pool';
-import { named, sql } from '@pixmesh/postgres/sql';
+import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 import type { TimeWindow } from '@pixmesh/reconciliation/list-pages';
 
 import type { StoredStatus } from '#payouts/payout-row.ts';
@@ -17,7 +17,6 @@ export type ComparedPayout = {
   endToEndId: string | null;
   /** When the acquirer accepted it. */
   processedAt: Date | null;
-  firstPutAt: Date | null;
   /** Whether its end was ordered from the ledger, which may have ended its hold by now. */
   isEnding: boolean;
   /** How the acquirer or the ledger has contradicted its end, whatever they say by now. */
@@ -28,8 +27,7 @@ export type ComparedPayout = {
 export type EndedPayout = ComparedPayout & { endedAt: Date | null };
 
 const COLUMNS = sql`
-  id, account_id, hold_id, status, amount, fee, end_to_end_id, processed_at, first_put_at, ending,
-  contradiction`;
+  id, account_id, hold_id, status, amount, fee, end_to_end_id, processed_at, ending, contradiction`;
 
 /** By the time of their last event, which their end wrote. Reads `events_key`. */
 const ENDED_AT = sql`
@@ -111,21 +109,43 @@ export async function listContradicted(db: Queryable): Promise<ComparedPayout[]>
   return rows.map(toCompared);
 }
 
-/** Payouts on their way: few, however many have ended. */
-export async function listOpenPayouts(db: Queryable): Promise<ComparedPayout[]> {
-  const rows = await db.query<ComparedRecord>(
-    named(
-      'reconciliation_open_payouts',
-      sql`select ${COLUMNS} from payouts where status in ('pending', 'processing')`,
-    ),
-  );
-  return rows.map(toCompared);
+const OPEN_PER_PAGE = 1_000;
+
+/** Payouts on their way, in pages. One that is approved meanwhile may come twice; none that stays open is left out. */
+export async function* openPayouts(db: Queryable): AsyncGenerator<ComparedPayout[]> {
+  for (let after: OpenRecord | null = null; ;) {
+    const page: OpenRecord[] = await db.query<OpenRecord>(openPageStatement(after));
+    yield page.map(toCompared);
+    if (page.length < OPEN_PER_PAGE) return;
+    after = page.at(-1) ?? null;
+  }
 }
 
-/** Payouts that were sent before an instant and have not ended, those sent first first. */
+/**
+ * Reads `payouts_open`, whose condition stands here word for word, along its order: the planner must not know the limit,
+ * as in `newest-first`.
+ */
+export function openPageStatement(after: OpenPlace | null): Statement {
+  return named(
+    'reconciliation_open_payouts',
+    sql`
+      select ${COLUMNS}, created_at
+      from payouts
+      where status in ('pending', 'processing')
+        and (status, created_at, id) > (
+          coalesce(${after?.status ?? null}::text, ''),
+          coalesce(${after?.created_at ?? null}::timestamptz, '-infinity'),
+          coalesce(${after?.id ?? null}::uuid, '00000000-0000-0000-0000-000000000000')
+        )
+      order by status, created_at, id
+      limit (select ${OPEN_PER_PAGE}::int)`,
+  );
+}
+
+/** Payouts that were sent within a window and have not ended, those sent first first. Reads `payouts_open`. */
 export async function listStuckPayouts(
   db: Queryable,
-  page: { sentBefore: Date; limit: number },
+  { window, limit }: { window: TimeWindow; limit: number },
 ): Promise<ComparedPayout[]> {
   const rows = await db.query<ComparedRecord>(
     named(
@@ -133,9 +153,9 @@ export async function listStuckPayouts(
       sql`
         select ${COLUMNS}
         from payouts
-        where status = 'processing' and first_put_at < ${page.sentBefore}
+        where status = 'processing' and first_put_at >= ${window.from} and first_put_at < ${window.to}
         order by first_put_at, id
-        limit ${page.limit}`,
+        limit ${limit}`,
     ),
   );
   return rows.map(toCompared);
@@ -240,10 +260,13 @@ type ComparedRecord = {
   fee: bigint;
   end_to_end_id: string | null;
   processed_at: Date | null;
-  first_put_at: Date | null;
   ending: string | null;
   contradiction: string | null;
 };
+
+/** Where a page of open payouts ends. */
+type OpenPlace = { status: string; created_at: Date; id: string };
+type OpenRecord = ComparedRecord & OpenPlace;
 
 type EndedRecord = ComparedRecord & { ended_at: Date | null };
 
@@ -257,7 +280,6 @@ function toCompared(row: ComparedRecord): ComparedPayout {
     fee: row.fee,
     endToEndId: row.end_to_end_id,
     processedAt: row.processed_at,
-    firstPutAt: row.first_put_at,
     isEnding: row.ending !== null,
     contradiction: row.contradiction,
   };

@@ -3,7 +3,7 @@ import type { Database } from '@pixmesh/postgres/pool';
 import type { Check, FoundBreak } from '@pixmesh/reconciliation/check';
 import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 
-import { type ComparedPayout, findPayoutsByHold, listOpenPayouts } from './compared-payouts.sql.ts';
+import { type ComparedPayout, findPayoutsByHold, openPayouts } from './compared-payouts.sql.ts';
 
 export type HoldCheckDeps = { db: Database; ledger: Pick<LedgerReads, 'listOpenHolds'> };
 
@@ -11,16 +11,19 @@ const EXPECTED = 'pending or processing';
 
 /**
  * Every open hold of a payout has its payout on the way, and every payout on the way has its open hold of amount and
- * fee (I7). Left: the ledger's open holds; right: our payouts. Both lists are short, so that every run reads them
- * whole. The holds are read first: a payout that ends in between shows for one run and is inside its window then.
+ * fee (I7). Left: the ledger's open holds; right: our payouts. Every run reads both lists whole, in
+ * pages. The holds are read first: a payout that ends in between shows for one run and is inside its window then.
  */
 export function holdCheck(deps: HoldCheckDeps): Check {
   return {
     name: 'hold',
     run: async () => {
       const holds = await deps.ledger.listOpenHolds('payout');
-      const open = await listOpenPayouts(deps.db);
-      const byHold = new Map(open.map((payout) => [payout.holdId as string, payout]));
+      const byHold = new Map<string, ComparedPayout>();
+      for await (const page of openPayouts(deps.db)) {
+        for (const payout of page) byHold.set(payout.holdId, payout);
+      }
+      const open = [...byHold.values()];
       const others = await findPayoutsByHold(
         deps.db,
         [...holds.keys()].filter((id) => !byHold.has(id)),

@@ -71,8 +71,8 @@ async function* pairsIn(deps: PayoutCheckDeps, scope: Scope): AsyncGenerator<Pai
   const contradicted = await listReturnContradictions(deps.db);
   yield await pairReturned(deps, [...new Set(contradicted.map(({ endToEndId }) => endToEndId))]);
   yield await pairOurs(deps, (await listContradicted(deps.db)).filter(isUnseen));
-  const sentBefore = new Date(scope.since.getTime() - LIST_SKEW_MS);
-  const stuck = await listStuckPayouts(deps.db, { sentBefore, limit: STUCK_REREAD_MAX });
+  const window = { from: new Date(0), to: new Date(scope.since.getTime() - LIST_SKEW_MS) };
+  const stuck = await listStuckPayouts(deps.db, { window, limit: STUCK_REREAD_MAX });
   yield await pairOurs(deps, stuck.filter(isUnseen));
   for await (const keys of changedKeys(deps.db, TOPICS.payoutsEvents, scope.since)) {
     const changed = (await findPayoutsById(deps.db, keys)).filter(isKnownToAcquirer);
