@@ -2,6 +2,7 @@ import diagnostics from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 
 import { TOPICS } from '@pixmesh/contracts/topics';
+import { startBrokerProxy } from '@pixmesh/testkit/broker-proxy';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { followTopic } from '@pixmesh/testkit/read-topic';
 import { beforeEach, expect, test } from 'vitest';
@@ -10,6 +11,9 @@ import { createEventPublisher } from './event-publisher.ts';
 import type { EventToPublish } from './outgoing-message.ts';
 import { startTestMesh, type TestMesh } from './testing/test-mesh.ts';
 import { aWireMessage, TEST_MESSAGE } from './testing/test-message.ts';
+
+/** A request is given up after 4 s. */
+const SLOW_ANSWER_MS = 3_000;
 
 let mesh: TestMesh;
 
@@ -41,6 +45,22 @@ test('a topic that does not exist fails the publication, never creates the topic
   await expect(careless.publish([nowhere])).rejects.toThrow('This server does not host');
   await publisher.publish([anEvent(2)]);
 });
+
+test('a publication that does not end in time publishes nothing later, and ends no connection but its own', async () => {
+  await using proxy = await startBrokerProxy(mesh.options.brokers[0] ?? '');
+  await using publisher = createEventPublisher({ ...options(), brokers: [proxy.broker] });
+  // In time for each request, and too late for all that a first publication takes.
+  proxy.slow(SLOW_ANSWER_MS);
+  await expect(publisher.publish([anEvent(1)])).rejects.toThrow('did not answer in time');
+  proxy.mend();
+  await publisher.publish([anEvent(2)]);
+  const taken = proxy.taken();
+  await eventually(() => expect(proxy.open()).toBe(1));
+  await publisher.publish([anEvent(3)]);
+  expect(proxy.taken()).toBe(taken);
+  await using topic = followTopic(mesh.topicPrefix, TOPICS.ledgerEvents);
+  await eventually(() => expect(topic.messages.map(numberOf)).toEqual([2, 3]));
+}, 60_000);
 
 test('an event that its schema refuses fails before the broker is asked', async () => {
   await using publisher = createEventPublisher({ ...options(), brokers: ['127.0.0.1:1'] });

@@ -31,36 +31,39 @@ type PublisherOptions = KafkaOptions & { codec: MessageCodec; topicPrefix: strin
 
 /** The producer behind the outbox relay: the only one of a service. */
 export function createEventPublisher(options: PublisherOptions): EventPublisher {
-  const kafka = createKafka(options);
   const sendWhatGoes = createPartialSend({
-    kafka,
+    kafka: createKafka(options),
     logger: options.logger,
-    send,
-    beginAfresh: () => void disconnect(),
   });
-  let connected: Promise<Producer> | null = null;
-  return { publish, publishWhatGoes, warmUp, [Symbol.asyncDispose]: disconnect };
+  /** That of the next publication. */
+  let current: Connection | null = null;
+  return { publish, publishWhatGoes, warmUp, [Symbol.asyncDispose]: dispose };
 
   async function publish(events: readonly EventToPublish[]): Promise<void> {
     const outgoing = await Promise.all(events.map((event) => toOutgoing(options, event)));
-    await withinTimeLimit(orBeginAfresh(send(outgoing)));
+    await byOneProducer((connection) => send(connection, outgoing));
   }
 
   async function publishWhatGoes(events: readonly EventToPublish[]): Promise<Unpublished> {
     const { outgoing, misfits, postponed } = await encodeWhatFits(options, events);
-    const left = await withinTimeLimit(orBeginAfresh(sendWhatGoes(outgoing)));
+    if (outgoing.length === 0) return { misfits, postponed };
+    const left = await byOneProducer((connection) =>
+      sendWhatGoes(outgoing, {
+        send: (some) => send(connection, some),
+        beginAfresh: () => drop(connection),
+      }),
+    );
     for (const { eventId } of left) postponed.add(eventId);
     return { misfits, postponed };
   }
 
   function warmUp(): void {
-    connected ??= connect();
-    connected.catch(() => void disconnect());
+    const connection = (current ??= connect(options));
+    connection.producer.catch(() => drop(connection));
   }
 
-  async function send(outgoing: readonly Outgoing[]): Promise<void> {
-    connected ??= connect();
-    const producer = await connected;
+  async function send(connection: Connection, outgoing: readonly Outgoing[]): Promise<void> {
+    const producer = await connection.producer;
     for (const request of splitByBytes(outgoing)) {
       const topicMessages = [...Map.groupBy(request, ({ topic }) => topic)].map(
         ([topic, group]) => ({ topic, messages: group.map(({ message }) => message) }),
@@ -70,33 +73,51 @@ export function createEventPublisher(options: PublisherOptions): EventPublisher 
   }
 
   /** A producer that failed once may keep a broken sequence, socket or topic: the next try has another one. */
-  async function orBeginAfresh<T>(sending: Promise<T>): Promise<T> {
+  async function byOneProducer<T>(publish: (connection: Connection) => Promise<T>): Promise<T> {
+    const connection = (current ??= connect(options));
     try {
-      return await sending;
+      return await withinTimeLimit(publish(connection));
     } catch (error) {
-      void disconnect();
+      drop(connection);
       throw error;
     }
   }
 
-  async function connect(): Promise<Producer> {
-    const producer = kafka.producer({
-      idempotent: true,
-      maxInFlightRequests: 1,
-      allowAutoTopicCreation: false,
-      createPartitioner: Partitioners.DefaultPartitioner,
-      metadataMaxAge: METADATA_MAX_AGE_MS,
-      retry: PUBLISH_RETRY,
-    });
-    await producer.connect();
-    return producer;
+  /** Of all connections this one alone: another one may have taken its place. */
+  function drop(connection: Connection): void {
+    if (current === connection) current = null;
+    connection.abandon();
   }
 
-  async function disconnect(): Promise<void> {
-    const old = connected;
-    connected = null;
-    await old?.then((producer) => producer.disconnect()).catch(() => undefined);
+  async function dispose(): Promise<void> {
+    await current?.producer.then((producer) => producer.disconnect()).catch(() => undefined);
+    current = null;
   }
+}
+
+type Connection = {
+  producer: Promise<Producer>;
+  /** Nothing of it reaches the broker from now on: a late request would publish older events behind newer ones. */
+  abandon(): void;
+};
+
+function connect(options: KafkaOptions): Connection {
+  const abandoned = new AbortController();
+  const producer = createKafka({ ...options, signal: abandoned.signal }).producer({
+    idempotent: true,
+    maxInFlightRequests: 1,
+    allowAutoTopicCreation: false,
+    createPartitioner: Partitioners.DefaultPartitioner,
+    metadataMaxAge: METADATA_MAX_AGE_MS,
+    retry: PUBLISH_RETRY,
+  });
+  return {
+    producer: producer.connect().then(() => producer),
+    abandon: () => {
+      abandoned.abort();
+      producer.disconnect().catch(() => undefined);
+    },
+  };
 }
 
 /** A broker that takes connections and answers nothing would hold the relay's transaction open. */

@@ -1,4 +1,5 @@
 import net from 'node:net';
+import { addAbortSignal } from 'node:stream';
 import tls from 'node:tls';
 
 import type { Logger } from '@pixmesh/telemetry/logger';
@@ -23,13 +24,18 @@ export const CLIENT_RETRY = {
 /** For what the relay sends: it tries for ever, one publication does not. */
 export const PUBLISH_RETRY = { initialRetryTime: 100, maxRetryTime: 500, retries: 1 };
 
-export type KafkaOptions = BrokerAccess & { clientId: string; logger: Logger };
+export type KafkaOptions = BrokerAccess & {
+  clientId: string;
+  logger: Logger;
+  /** Ends every connection of the client, and lets none begin. The library by itself ends what is under way, and tries again. */
+  signal?: AbortSignal;
+};
 
 restIdleConnections();
 
 /** The one way to a broker: Nagle off, explicit timeouts, and the library's noise kept out of our log. */
 export function createKafka(options: KafkaOptions, requestTimeout = REQUEST_TIMEOUT_MS): Kafka {
-  const { security } = options;
+  const { security, signal } = options;
   return new Kafka({
     brokers: [...options.brokers],
     clientId: options.clientId,
@@ -48,6 +54,7 @@ export function createKafka(options: KafkaOptions, requestTimeout = REQUEST_TIME
         ? tls.connect({ host, port, servername: net.isIP(host) ? '' : host, ...secrets }, onConnect)
         : net.connect({ host, port }, onConnect);
       socket.setKeepAlive(true, 60_000);
+      if (signal !== undefined) addAbortSignal(signal, socket);
       return socket.setNoDelay(true);
     },
   });

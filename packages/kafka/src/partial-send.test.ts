@@ -18,17 +18,21 @@ test('where the rest of a refused place ends while events of it are looked at, n
   const sendWhatGoes = createPartialSend({
     kafka: aBrokerWithOnePartition(),
     logger: createLogger('test', 'silent'),
-    send: async (outgoing) => {
+  });
+  const producer = {
+    send: async (outgoing: readonly Outgoing[]) => {
       if (isRefusing) throw Object.assign(new Error(), { name: 'KafkaJSProtocolError' });
       sent.push(...outgoing.map(({ eventId }) => eventId));
     },
     beginAfresh: () => undefined,
-  });
+  };
   const events = ['1', '2', '3'].map(anEvent);
-  expect(await sendWhatGoes(events)).toEqual(events);
+  expect(await sendWhatGoes(events, producer)).toEqual(events);
   isRefusing = false;
   let left: readonly Outgoing[] = events;
-  for (let tries = 0; left.length > 0 && tries < 3; tries += 1) left = await sendWhatGoes(left);
+  for (let tries = 0; left.length > 0 && tries < 3; tries += 1) {
+    left = await sendWhatGoes(left, producer);
+  }
   expect(sent).toEqual(['1', '2', '3']);
 });
 

@@ -7,12 +7,13 @@ import { createRefusedPlaces, type Place } from './refused-places.ts';
 
 const partitioner = Partitioners.DefaultPartitioner();
 
-type Deps = {
-  kafka: Kafka;
-  logger: Logger;
-  /** Resolves when all of it is durable. */
-  send(outgoing: readonly Outgoing[]): Promise<void>;
-  /** Sends by another producer from now on. */
+/** Resolves when all of it is durable. */
+type Send = (outgoing: readonly Outgoing[]) => Promise<void>;
+
+/** The producer of one call. */
+type SendBy = {
+  send: Send;
+  /** The next call has another one. */
   beginAfresh(): void;
 };
 
@@ -23,13 +24,16 @@ type Deps = {
  * The tries of one call are by one producer, so that the broker knows what it has from the try before.
  * @throws when the broker answers nothing
  */
-export function createPartialSend({ kafka, logger, send, beginAfresh }: Deps) {
+export function createPartialSend({ kafka, logger }: { kafka: Kafka; logger: Logger }) {
   const refused = createRefusedPlaces(logger);
   /** Partitions of the topics that have refused something; others are sent without knowing theirs. */
   const partitionsOf = new Map<string, PartitionMetadata[]>();
   return sendWhatGoes;
 
-  async function sendWhatGoes(outgoing: readonly Outgoing[]): Promise<Outgoing[]> {
+  async function sendWhatGoes(
+    outgoing: readonly Outgoing[],
+    { send, beginAfresh }: SendBy,
+  ): Promise<Outgoing[]> {
     // As of one moment: where the rest of a place ended on the way, later events of it would go before earlier ones.
     const nowMs = performance.now();
     const {
@@ -37,23 +41,24 @@ export function createPartialSend({ kafka, logger, send, beginAfresh }: Deps) {
       suspect = [],
       resting = [],
     } = Object.groupBy(outgoing, (one) => refused.standingOf(placeOf(one), nowMs));
-    const left = [...(await sendByTopic(trusted)), ...(await sendByPlace(suspect))];
+    const left = [...(await sendByTopic(send, trusted)), ...(await sendByPlace(send, suspect))];
     if (left.length > 0) beginAfresh();
     return [...resting, ...left];
   }
 
-  async function sendByTopic(outgoing: readonly Outgoing[]): Promise<Outgoing[]> {
+  async function sendByTopic(send: Send, outgoing: readonly Outgoing[]): Promise<Outgoing[]> {
     if (outgoing.length === 0 || (await trySend(send, outgoing)) === null) return [];
     const left: Outgoing[] = [];
     for (const [topic, ofTopic] of Map.groupBy(outgoing, (one) => one.topic)) {
       const refusal = await trySend(send, ofTopic);
-      if (refusal !== null) left.push(...(await sendByPartition({ topic, refusal }, ofTopic)));
+      if (refusal === null) continue;
+      left.push(...(await sendByPartition(send, { topic, refusal }, ofTopic)));
     }
     return left;
   }
 
   /** Side by side: a refusal takes its time, and there may be one from every partition. */
-  async function sendByPlace(outgoing: readonly Outgoing[]): Promise<Outgoing[]> {
+  async function sendByPlace(send: Send, outgoing: readonly Outgoing[]): Promise<Outgoing[]> {
     const byPlace = Map.groupBy(outgoing, (one) => JSON.stringify(placeOf(one)));
     const left = await Promise.all(
       [...byPlace.values()].map(async (ofPlace) => {
@@ -68,6 +73,7 @@ export function createPartialSend({ kafka, logger, send, beginAfresh }: Deps) {
   }
 
   async function sendByPartition(
+    send: Send,
     { topic, refusal }: { topic: string; refusal: Error },
     outgoing: readonly Outgoing[],
   ): Promise<Outgoing[]> {
@@ -77,7 +83,7 @@ export function createPartialSend({ kafka, logger, send, beginAfresh }: Deps) {
       return [...outgoing];
     }
     partitionsOf.set(topic, partitions);
-    return await sendByPlace(outgoing);
+    return await sendByPlace(send, outgoing);
   }
 
   function placeOf({ topic, message }: Outgoing): Place {
@@ -103,7 +109,7 @@ async function readPartitions(kafka: Kafka, topic: string): Promise<PartitionMet
 }
 
 /** Null where all of it is durable, else the refusal; a broker that is away is an error. */
-async function trySend(send: Deps['send'], outgoing: readonly Outgoing[]): Promise<Error | null> {
+async function trySend(send: Send, outgoing: readonly Outgoing[]): Promise<Error | null> {
   try {
     await send(outgoing);
     return null;

@@ -15,7 +15,14 @@ export type BrokerProxy = AsyncDisposable & {
   readonly broker: string;
   /** From now on every connection is closed, old and new ones. */
   cut(): void;
+  /** Answers on connections that are taken from now on come so much later. */
+  slow(milliseconds: number): void;
+  /** As at the beginning, for new connections. */
   mend(): void;
+  /** Connections that were taken so far. */
+  taken(): number;
+  /** Those of them that are still open. */
+  open(): number;
 };
 
 /**
@@ -29,7 +36,10 @@ export async function startBrokerProxy(
 ): Promise<BrokerProxy> {
   const [host = '', port = ''] = broker.split(':');
   const sockets = new Set<Socket>();
+  const clients = new Set<Socket>();
   let isCut = false;
+  let taken = 0;
+  let delayMs = 0;
   const asClient = readIdentity(testIdentityFolder(identity));
   const server = createServer(readIdentity(testIdentityFolder('kafka')), pass);
   server.listen(0, '127.0.0.1');
@@ -42,9 +52,15 @@ export async function startBrokerProxy(
       isCut = true;
       closeAll();
     },
+    slow: (milliseconds) => {
+      delayMs = milliseconds;
+    },
     mend: () => {
       isCut = false;
+      delayMs = 0;
     },
+    taken: () => taken,
+    open: () => clients.size,
     [Symbol.asyncDispose]: async () => {
       closeAll();
       await new Promise((resolve) => server.close(resolve));
@@ -53,6 +69,10 @@ export async function startBrokerProxy(
 
   function pass(client: Socket): void {
     if (isCut) return void client.destroy();
+    taken += 1;
+    clients.add(client);
+    client.on('close', () => clients.delete(client));
+    const answersInMs = delayMs;
     const upstream = connect({ port: Number(port), host, ...asClient });
     for (const [socket, other] of [
       [client, upstream],
@@ -69,7 +89,11 @@ export async function startBrokerProxy(
     client.pipe(upstream);
     upstream.on(
       'data',
-      inMessages((message) => client.write(replaced(message, theirs, ours))),
+      inMessages((message) => {
+        const answer = () => client.write(replaced(message, theirs, ours));
+        if (answersInMs === 0) answer();
+        else setTimeout(answer, answersInMs);
+      }),
     );
   }
 
