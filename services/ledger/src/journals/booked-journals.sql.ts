@@ -36,32 +36,43 @@ export type BookedPage = {
   limit: number;
 };
 
-/**
- * Commands of these kinds by time, oldest first: from `from` on, before `to`, after the command `startingAfter`.
- * Reads `journals_by_time`, whose condition stands here word for word.
- */
+/** Commands of these kinds by time, oldest first: from `from` on, before `to`, after the command `startingAfter`. */
 export async function listBooked(db: Queryable, page: BookedPage): Promise<BookedRow[]> {
-  return await db.query<BookedRow>(
-    named(
-      'journals_by_time',
-      bookedRows(sql`
-        select *
-        from journals
-        where kind not in ('take_hold', 'void_hold')
-          and kind = any (${page.kinds}::journal_kind[])
-          and created_at >= coalesce(${page.from}::timestamptz, '-infinity')
-          and created_at < coalesce(${page.to}::timestamptz, 'infinity')
-          and (created_at, command_id) > (
-            coalesce(
-              (select created_at from journals where command_id = ${page.startingAfter}::uuid),
-              '-infinity'
-            ),
-            coalesce(${page.startingAfter}::uuid, '00000000-0000-0000-0000-000000000000')
-          )
-        order by created_at, command_id
-        limit ${page.limit}`),
-    ),
-  );
+  return await db.query<BookedRow>(bookedStatement(page));
+}
+
+/**
+ * Reads `journals_by_time`, and where only money of payouts that came back is asked for, which is rare among all,
+ * `journals_payout_returns`: their conditions stand here word for word.
+ */
+export function bookedStatement({ kinds, ...page }: BookedPage): Statement {
+  return kinds.every((kind) => kind === 'credit_payout_return')
+    ? named('journals_payout_returns', booked(sql`kind = 'credit_payout_return'`, page))
+    : named(
+        'journals_by_time',
+        booked(
+          sql`kind not in ('take_hold', 'void_hold') and kind = any (${kinds}::journal_kind[])`,
+          page,
+        ),
+      );
+}
+
+function booked(ofKinds: Statement, page: Omit<BookedPage, 'kinds'>): Statement {
+  return bookedRows(sql`
+    select *
+    from journals
+    where ${ofKinds}
+      and created_at >= coalesce(${page.from}::timestamptz, '-infinity')
+      and created_at < coalesce(${page.to}::timestamptz, 'infinity')
+      and (created_at, command_id) > (
+        coalesce(
+          (select created_at from journals where command_id = ${page.startingAfter}::uuid),
+          '-infinity'
+        ),
+        coalesce(${page.startingAfter}::uuid, '00000000-0000-0000-0000-000000000000')
+      )
+    order by created_at, command_id
+    limit ${page.limit}`);
 }
 
 /** Whether a command of this id was decided: what a cursor must name. */
