@@ -3,8 +3,10 @@ import { describe, expect, test } from 'vitest';
 import {
   foundOrNull,
   listAllPages,
+  listInParts,
   listReadablePages,
   splitWindow,
+  type TimeWindow,
   unreadableBreaks,
   windowsToList,
 } from './list-pages.ts';
@@ -47,6 +49,51 @@ describe('a list', () => {
       { kind: 'unavailable', id: 'E1' },
       { kind: 'unavailable', id: 'received' },
     ]);
+  });
+});
+
+describe('a list in parts', () => {
+  /** A list of another system: an item for each of these instants, in pages of one. */
+  function aListOf(instants: readonly number[]) {
+    return async ({ from, to, page }: { from: Date; to: Date; page: number }) => {
+      const own = instants.filter((at) => at >= from.getTime() && at < to.getTime());
+      const items = own.slice(page, page + 1);
+      return { kind: 'page' as const, items, unreadable: [], hasMore: own.length > page + 1 };
+    };
+  }
+
+  async function readParts(instants: readonly number[]) {
+    const parts: { window: TimeWindow; items: number[] }[] = [];
+    const whole = { from: new Date(0), to: new Date(DAY_MS) };
+    for await (const part of listInParts(aListOf(instants), whole)) parts.push(part);
+    return parts;
+  }
+
+  test('is one part where it is short', async () => {
+    const parts = await readParts([5, 6, 7]);
+    expect(parts).toEqual([
+      { window: { from: new Date(0), to: new Date(DAY_MS) }, items: [5, 6, 7] },
+    ]);
+  });
+
+  test('has parts of few pages, in order and without a hole, where it is long', async () => {
+    const instants = Array.from({ length: 300 }, (_, index) => index * 200_000 + 1);
+    const parts = await readParts(instants);
+    expect(parts.flatMap(({ items }) => items)).toEqual(instants);
+    expect(Math.max(...parts.map(({ items }) => items.length))).toBeLessThanOrEqual(20);
+    const ends = parts.map(({ window: { to } }) => to.getTime());
+    const starts = parts.map(({ window: { from } }) => from.getTime());
+    expect([...starts.slice(1), DAY_MS]).toEqual(ends);
+  });
+
+  test('is read whole where all of it is of one moment', async () => {
+    const instants = Array.from({ length: 100 }, () => 77_777);
+    expect((await readParts(instants)).flatMap(({ items }) => items)).toEqual(instants);
+  });
+
+  test('of which one page is unknown is no list', async () => {
+    const parts = listInParts<number>(async () => ({ kind: 'unknown', cause: 'timeout' }), window);
+    await expect(parts.next()).rejects.toMatchObject(away);
   });
 });
 

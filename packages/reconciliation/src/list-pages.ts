@@ -16,8 +16,11 @@ export type TimeWindow = { from: Date; to: Date };
 
 /** How far back a full run goes: refunds end after 90 days (decision 76). */
 const HORIZON_MS = 90 * 86_400_000;
-/** One list of another system, held in memory. */
+/** What of another system's list is compared together, if it is short enough. */
 const WIDTH_MS = 86_400_000;
+/** A part of a list, held in memory, has so many pages at most, if it is longer than a second. */
+const PART_PAGES_MAX = 20;
+const PART_MS_MIN = 1_000;
 /** Others' clocks and ours differ, and an item shows in a list a little after its time. */
 export const LIST_SKEW_MS = 900_000;
 
@@ -31,7 +34,31 @@ type ReadPage<T> = (page: TimeWindow & { page: number }) => Promise<PageOutcome<
  * @throws AppError `DEPENDENCY_UNAVAILABLE` when a page or an item cannot be read: half a list compares nothing
  */
 export async function listAllPages<T>(readPage: ReadPage<T>, window: TimeWindow): Promise<T[]> {
-  const { items, unreadable } = await listReadablePages(readPage, window);
+  return readItems(await listReadablePages(readPage, window));
+}
+
+/**
+ * The same in parts of the window, oldest first, each of which is held in memory: one that has too many pages is halved.
+ * An item at the border of two parts may be in both.
+ * @throws as `listAllPages`
+ */
+export async function* listInParts<T>(
+  readPage: ReadPage<T>,
+  whole: TimeWindow,
+): AsyncGenerator<{ window: TimeWindow; items: T[] }> {
+  const left = [whole];
+  for (let window = left.shift(); window !== undefined; window = left.shift()) {
+    const widthMs = window.to.getTime() - window.from.getTime();
+    const isShortest = widthMs <= PART_MS_MIN;
+    const listed = isShortest
+      ? await listReadablePages(readPage, window)
+      : await listUpTo(readPage, window, PART_PAGES_MAX);
+    if (listed !== null) yield { window, items: readItems(listed) };
+    else left.unshift(...splitWindow(window, Math.ceil(widthMs / 2)));
+  }
+}
+
+function readItems<T>({ items, unreadable }: Listed<T>): T[] {
   if (unreadable.length === 0) return items;
   throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'items of a list cannot be read' });
 }
@@ -44,8 +71,19 @@ export async function listReadablePages<T>(
   readPage: ReadPage<T>,
   window: TimeWindow,
 ): Promise<Listed<T>> {
+  const listed = await listUpTo(readPage, window, PAGES_MAX);
+  if (listed !== null) return listed;
+  throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'the list does not end' });
+}
+
+/** Null where the window has more pages. */
+async function listUpTo<T>(
+  readPage: ReadPage<T>,
+  window: TimeWindow,
+  pagesMax: number,
+): Promise<Listed<T> | null> {
   const listed: Listed<T> = { items: [], unreadable: [] };
-  for (let page = 0; page < PAGES_MAX; page += 1) {
+  for (let page = 0; page < pagesMax; page += 1) {
     const outcome = await readPage({ ...window, page });
     if (outcome.kind === 'unknown') {
       throw new AppError('DEPENDENCY_UNAVAILABLE', { message: `list unknown: ${outcome.cause}` });
@@ -54,7 +92,7 @@ export async function listReadablePages<T>(
     listed.unreadable.push(...outcome.unreadable);
     if (!outcome.hasMore) return listed;
   }
-  throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'the list does not end' });
+  return null;
 }
 
 /** One break for each Pix that could not be compared, and one under the check's own name for those without a name. */

@@ -30,6 +30,16 @@ test('nothing is one empty page', async () => {
   expect([await walk.next(), await walk.next()]).toEqual([[], []]);
 });
 
+test('a sieve of many ids holds the newest of them, not all', () => {
+  const unseen = createSieve();
+  const batch = 10_000;
+  for (let start = 0; start < 210_000; start += batch) {
+    unseen(Array.from({ length: batch }, (_, index) => String(start + index)));
+  }
+  expect(unseen(['110000', '209999'])).toEqual([]);
+  expect(unseen(['0'])).toEqual(['0']);
+});
+
 test('a sieve lets each id through once', () => {
   const unseen = createSieve();
   expect([unseen(['a', 'b', 'a']), unseen(['b', 'c'])]).toEqual([['a', 'b'], ['c']]);

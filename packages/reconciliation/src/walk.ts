@@ -41,11 +41,16 @@ export function createWalk<T>(pages: Pages<T>): Walk<T> {
   }
 }
 
+/** Ids that a sieve holds, twice at most. A run of more has few ways, and those meet soon. */
+const SIEVE_MAX = 100_000;
+
 /** Those of the ids that no earlier call was given: what several ways lead to is compared once. */
 export function createSieve(): (ids: readonly string[]) => string[] {
-  const seen = new Set<string>();
+  let former = new Set<string>();
+  let seen = new Set<string>();
   return (ids) => {
-    const fresh = [...new Set(ids)].filter((id) => !seen.has(id));
+    const fresh = [...new Set(ids)].filter((id) => !seen.has(id) && !former.has(id));
+    if (seen.size >= SIEVE_MAX) [former, seen] = [seen, new Set()];
     for (const id of fresh) seen.add(id);
     return fresh;
   };

@@ -9,6 +9,7 @@ import {
   foundOrNull,
   LIST_SKEW_MS,
   listAllPages,
+  listInParts,
   type TimeWindow,
   windowsToList,
 } from '@pixmesh/reconciliation/list-pages';
@@ -62,9 +63,11 @@ export function payoutCheck(deps: PayoutCheckDeps): Check {
 async function* pairsIn(deps: PayoutCheckDeps, scope: Scope): AsyncGenerator<PairedSend[]> {
   const unseen = createSieve();
   for (const window of windowsToList(scope)) {
-    const pairs = await pairWindow(deps, window);
-    unseen(pairs.flatMap(({ ours }) => ours?.id ?? []));
-    yield pairs;
+    for await (const part of listInParts((page) => deps.acquirer.listSent(page), window)) {
+      const pairs = await pairPart(deps, part);
+      unseen(pairs.flatMap(({ ours }) => ours?.id ?? []));
+      yield pairs;
+    }
   }
   if (scope.since === null) return;
   yield await pairKnown(deps, scope.knownIds);
@@ -84,8 +87,10 @@ async function* pairsIn(deps: PayoutCheckDeps, scope: Scope): AsyncGenerator<Pai
   }
 }
 
-async function pairWindow(deps: PayoutCheckDeps, window: TimeWindow): Promise<PairedSend[]> {
-  const theirs = await listAllPages((page) => deps.acquirer.listSent(page), window);
+async function pairPart(
+  deps: PayoutCheckDeps,
+  { window, items: theirs }: { window: TimeWindow; items: readonly AcquirerPayout[] },
+): Promise<PairedSend[]> {
   const sent = await listSentPayouts(deps.db, window);
   const ours = new Map(sent.map((payout) => [toAcquirerId(payout.id), payout]));
   const elsewhere = theirs.flatMap(({ idEnvio }) =>
