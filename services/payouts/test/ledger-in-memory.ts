@@ -8,14 +8,15 @@ import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 export function createLedgerInMemory() {
   const journals = new Map<string, BookedJournal>();
   const holds = new Map<string, HoldItem>();
-  const state = { clearing: 0n, isAway: false };
+  const state = { clearing: 0n, isAway: false, clockAheadMs: 0 };
   const reads: LedgerReads = {
     listJournals: async function* ({ kinds }) {
       yield present([...journals.values()].filter(({ kind }) => kinds.includes(kind)));
     },
     findJournals: async (ids) => present(new Map(ids.flatMap((id) => entryOf(journals, id)))),
     listOpenHolds: async () => present(new Map(holds)),
-    readTotals: async () => present({ acquirer_clearing: state.clearing } as LedgerTotals),
+    readTotals: async () =>
+      present({ acquirer_clearing: state.clearing, read_at: now() } as LedgerTotals),
   };
   return { ...reads, journals, holds, state, book };
 
@@ -30,8 +31,12 @@ export function createLedgerInMemory() {
       kind: 'test',
       resource_id: movement.id,
       amount: movement.amount,
-      created_at: new Date().toISOString(),
+      created_at: now(),
     });
+  }
+
+  function now(): string {
+    return new Date(Date.now() + state.clockAheadMs).toISOString();
   }
 
   function present<T>(value: T): T {

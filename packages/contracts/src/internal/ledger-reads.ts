@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { orNull } from '../http/optional-field.ts';
 import { Timestamp } from '../timestamp.ts';
 import { WireBalance } from '../wire-cents.ts';
 
@@ -45,5 +46,7 @@ export const LedgerTotals = z.object({
   acquirer_clearing: WireBalance,
   fees: WireBalance,
   acquirer_tariffs: WireBalance,
+  /** By the clock of `created_at`; the version before does not say it. */
+  read_at: orNull(Timestamp),
 });
 export type LedgerTotals = z.output<typeof LedgerTotals>;

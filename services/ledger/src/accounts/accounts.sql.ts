@@ -71,13 +71,17 @@ export async function readAccountAt(
   return { balances, version: rows[0]?.version ?? 0n };
 }
 
-/** Sums over all owners, in one snapshot. Reads the whole table: one row per owner. */
-export async function readTotals(db: Queryable): Promise<Balances> {
-  const [totals] = await db.query<Balances>(
+/**
+ * Sums over all owners, in one snapshot, and its time by the clock of the journals. Reads the whole table: one row per
+ * owner.
+ */
+export async function readTotals(db: Queryable): Promise<Balances & { read_at: Date }> {
+  const [totals] = await db.query<Balances & { read_at: Date }>(
     named(
       'accounts_total',
       sql`
         select
+          now()::timestamptz(3) as read_at,
           coalesce(sum(available), 0)::bigint as available,
           coalesce(sum(pending), 0)::bigint as pending,
           coalesce(sum(held), 0)::bigint as held,

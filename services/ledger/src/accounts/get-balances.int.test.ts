@@ -140,10 +140,17 @@ describe('a balance in the past', () => {
 test('GET /internal/totals sums all owners, and nets to zero', async () => {
   await ledger.engine.submit(receivedPixCredit({ amount: 50 }));
   const answer = await ledger.get('/internal/totals', { accountId: null });
-  const totals = answer.json<Record<string, number>>();
+  const { read_at, ...totals } = answer.json<Record<string, number> & { read_at: string }>();
   expect(Object.keys(totals)).toEqual([...ACCOUNT_KINDS]);
   expect(Object.values(totals).reduce((sum, cents) => sum + cents, 0)).toBe(0);
   expect(totals['available']).toBeGreaterThan(0);
+  const booked = receivedPixCredit({ amount: 50 });
+  await ledger.engine.submit(booked);
+  expect(read_at <= (await newestTime(booked.accountId))).toBe(true);
+  const next = (await ledger.get('/internal/totals', { accountId: null })).json<{
+    read_at: string;
+  }>();
+  expect(next.read_at >= (await newestTime(booked.accountId))).toBe(true);
 });
 
 async function balancesOf(accountId: string, query = ''): Promise<object> {

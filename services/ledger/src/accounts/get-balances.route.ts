@@ -30,7 +30,10 @@ export function registerGetBalances(app: FastifyInstance, deps: { db: Database }
     };
   });
 
-  app.get('/internal/totals', async () => toNumbers(await readTotals(deps.db)));
+  app.get('/internal/totals', async () => {
+    const totals = await readTotals(deps.db);
+    return { ...toNumbers(totals), read_at: totals.read_at.toISOString() };
+  });
 }
 
 function toNumbers(balances: Balances): Record<AccountKind, number> {

@@ -42,6 +42,12 @@ test.each(['processing', 'failed'] as const)(
   },
 );
 
+test('what is booked is known by the clock of the ledger, whatever ours says', async () => {
+  sides.ledger.state.clockAheadMs = MINUTE_MS;
+  await sides.aReceivedPix(2_000n);
+  expect(await run()).toEqual([]);
+});
+
 test('money of a payout that has been on its way for days is explained, and no days are listed for it', async () => {
   const { id } = await storePayout(sides.db, { status: 'processing' });
   const sentAt = new Date(Date.now() - 6 * DAY_MS);

@@ -78,8 +78,10 @@ function distance({ expected, found }: Reading): bigint {
 
 /** The books first, then the balance, then what has moved there: whatever the books lacked is in the last. */
 async function readOnce(deps: AcquirerBalanceCheckDeps): Promise<Reading> {
-  const booksAt = new Date();
-  const { acquirer_clearing: clearing } = await deps.ledger.readTotals();
+  const askedAt = new Date();
+  const { acquirer_clearing: clearing, read_at: readAt } = await deps.ledger.readTotals();
+  // By the ledger's clock, which the times of its journals follow.
+  const booksAt = readAt === null ? askedAt : new Date(readAt);
   const balance = await deps.acquirer.balance();
   if (balance.kind === 'unknown') {
     throw new AppError('DEPENDENCY_UNAVAILABLE', { message: `balance unknown: ${balance.cause}` });
