@@ -118,7 +118,7 @@ describe('everything else decides nothing', () => {
     ['no answer', new AppError('DEPENDENCY_UNAVAILABLE')],
     ['a failure', { status: 500, body: { code: 'INTERNAL_ERROR' } }],
     ['a failure with the body of an answer', { status: 500, body: held }],
-    ['a refused token', { status: 401, body: { code: 'UNAUTHORIZED' } }],
+    ['a refused caller', { status: 401, body: { code: 'UNAUTHORIZED' } }],
     ['a hold of other content', { status: 409, body: { code: 'CONFLICT' } }],
     ['a held answer with the wrong status', { status: 202, body: { ...held, ...voided } }],
     ['no JSON', { body: '<html>' }],

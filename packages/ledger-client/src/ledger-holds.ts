@@ -108,7 +108,7 @@ function readVoided(answer: Answer, { holdId }: Pick<HoldOrder, 'holdId'>): Void
   return outcome === 'voided' ? { kind: 'voided' } : { kind: 'already_held', state };
 }
 
-/** A call of the service for itself: the account stands in the body, the token carries no tenant. */
+/** A call of the service for itself: the account stands in the body, and there are no claims. */
 async function ask(
   client: InternalClient,
   call: { method: 'PUT' | 'POST'; path: string; body: object; deadline: Deadline },

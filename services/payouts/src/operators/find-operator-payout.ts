@@ -8,7 +8,7 @@ import { findVisible } from './act-on-queued.ts';
 
 /**
  * The payout that an operators' path names, of any account. Looked up before a body is validated.
- * @throws AppError `UNAUTHORIZED` for a call on behalf of a tenant, `PAYOUT_NOT_FOUND`
+ * @throws AppError `PAYOUT_NOT_FOUND`
  */
 export async function findOperatorPayout(
   db: Queryable,

@@ -30,8 +30,8 @@ import { toOperatorPayout } from './operator-payout-resource.ts';
 type RouteDeps = CreatePayoutDeps & QueueDeps & { requestTimeoutMs: number };
 
 /**
- * Payouts for operators, called by the gateway for the installation: no tenant stands in the token, so a call
- * with one is refused.
+ * Payouts for operators, called by the gateway for the installation: a call with the claims of a tenant is
+ * refused.
  */
 export function registerOperatorPayouts(app: FastifyInstance, deps: RouteDeps): void {
   app.post(
