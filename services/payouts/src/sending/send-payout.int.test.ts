@@ -49,6 +49,14 @@ async function sendOnce(): Promise<void> {
   await sendPayout(mesh.deps, await claimOne(), NEVER_LATE);
 }
 
+/** Claims the one due payout, whose call the acquirer's client does not send. */
+async function keepBackOnce(): Promise<void> {
+  const sendPayoutUnsent = () =>
+    Promise.resolve({ kind: 'unknown', cause: 'breaker_open' } as const);
+  const acquirer = { ...mesh.deps.acquirer, sendPayout: sendPayoutUnsent };
+  await sendPayout({ ...mesh.deps, acquirer }, await claimOne(), NEVER_LATE);
+}
+
 async function kindsOf(id: PayoutId): Promise<string[]> {
   return (await mesh.journalOf(id)).map((entry) => entry.kind);
 }
@@ -138,12 +146,21 @@ test('a refusal of the only call releases the hold at once; the payout fails whe
   expect(await kindsOf(id)).toEqual(['refused']);
 });
 
+test('a call that the client kept back leaves an earlier one without an answer where it was', async () => {
+  await mesh.faults({ operation: 'sendPayout', fault: 'error_before', status: 503, count: 1 });
+  const id = await aDuePayout();
+  await sendOnce();
+  const { lastCallAt } = await mesh.find(id);
+  await mesh.db.query(sql`update payouts set send_at = now() where id = ${id}`);
+  await keepBackOnce();
+  expect(await mesh.find(id)).toMatchObject({ unansweredCalls: 1, lastCallAt, sendAt: null });
+  expect(await isSent(id)).toBe(true);
+  await mesh.db.query(sql`update payouts set check_at = null where id = ${id}`);
+});
+
 test('a call that the client kept back leaves a later refusal its say', async () => {
   const id = await aDuePayout();
-  const sendPayoutUnsent = () =>
-    Promise.resolve({ kind: 'unknown', cause: 'breaker_open' } as const);
-  const acquirer = { ...mesh.deps.acquirer, sendPayout: sendPayoutUnsent };
-  await sendPayout({ ...mesh.deps, acquirer }, await claimOne(), NEVER_LATE);
+  await keepBackOnce();
   expect(await mesh.find(id)).toMatchObject({ unansweredCalls: 0, lastCallAt: null, sendAt: null });
   expect(await isSent(id)).toBe(false);
   await mesh.faults({
