@@ -1,21 +1,25 @@
 import { newId, NIL_ID } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
 import { createLogger } from '@pixmesh/telemetry/logger';
-import { createTestDatabase } from '@pixmesh/testkit/test-database';
-import { expect, test } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { lockLanesToQueue } from '#lanes/lanes.sql.ts';
 import { databaseClock } from '#schedule-clock.ts';
 
-import { createLaneKeeper } from './lane-keeper.ts';
+import { createLaneKeeper, type LaneKeeper } from './lane-keeper.ts';
 
 /** No shorter than a lease, so that each renewal renews all lanes. */
 const TIMEOUT_MS = 60_000;
 
-test('a lane that is claimed before it has its account is counted for that account once it has', async () => {
-  await using database = await createTestDatabase('webhook_dispatcher');
-  const [laneId, accountId] = [newId(), newId()];
-  const keeper = createLaneKeeper({
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase('webhook_dispatcher');
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+function aKeeper(): LaneKeeper {
+  return createLaneKeeper({
     db: database.db,
     logger: createLogger('test', 'silent'),
     clock: databaseClock,
@@ -23,12 +27,32 @@ test('a lane that is claimed before it has its account is counted for that accou
     leaseMs: TIMEOUT_MS,
     owner: newId(),
   });
-  await database.db.query(
-    sql`insert into lanes (id, claimable_at) values (${laneId}, now() - interval '1 second')`,
-  );
+}
+
+async function insertDueLanes(laneIds: readonly string[]): Promise<void> {
+  await database.db.query(sql`
+    insert into lanes (id, claimable_at)
+    select id, now() - interval '1 second' from unnest(${laneIds}::uuid[]) as lane (id)`);
+}
+
+test('a lane that is claimed before it has its account is counted for that account once it has', async () => {
+  const [laneId, accountId] = [newId(), newId()];
+  const keeper = aKeeper();
+  await insertDueLanes([laneId]);
   await keeper.claim(1, new Set());
   expect(keeper.lanes.get(laneId)?.accountId).toBe(NIL_ID);
   await lockLanesToQueue(database.db, [{ id: laneId, accountId }]);
   await keeper.renew();
   expect(keeper.lanes.get(laneId)?.accountId).toBe(accountId);
+});
+
+test('a sender that leaves a smaller part of its lanes than before keeps the others', async () => {
+  const keeper = aKeeper();
+  await insertDueLanes(Array.from({ length: 10 }, () => newId()));
+  await keeper.claim(10, new Set());
+  const restingOf = (): number => [...keeper.lanes.values()].filter((one) => one.isResting).length;
+  keeper.leave(0.5);
+  expect(restingOf()).toBe(5);
+  keeper.leave(0.3);
+  expect(restingOf()).toBe(5);
 });

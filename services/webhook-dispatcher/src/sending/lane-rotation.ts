@@ -53,7 +53,8 @@ export function createLaneRotation({ db, clock, lanes }: RotationDeps): LaneRota
     const busy = [...lanes.values()].filter((lane) => lane.isDirty || lane.inFlight.size > 0);
     const leaving = busy.filter(({ isResting }) => isResting).length;
     const more = busy.filter(({ isResting }) => !isResting);
-    for (const lane of more.slice(0, Math.floor(busy.length * share) - leaving)) {
+    const wanted = Math.floor(busy.length * share);
+    for (const lane of more.slice(0, Math.max(0, wanted - leaving))) {
       lane.isResting = true;
     }
   }
