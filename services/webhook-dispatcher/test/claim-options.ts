@@ -13,7 +13,7 @@ export function claimOptions(
     limit: 1,
     owner: newId(),
     owned: [],
-    fullAccounts: [],
+    waitingAccounts: [],
     after: NIL_ID,
     ...changes,
   };

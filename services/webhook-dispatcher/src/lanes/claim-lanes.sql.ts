@@ -29,8 +29,8 @@ export type ClaimOptions = {
   owner: string;
   /** Lanes that this process owns: their leases are renewed, not claimed. */
   owned: readonly string[];
-  /** Accounts whose lanes already wait for slots of this process: more of theirs are left to others. */
-  fullAccounts: readonly string[];
+  /** Accounts whose lanes already wait in this process, for slots or for their rate: more of theirs are left to others. */
+  waitingAccounts: readonly string[];
   /** The account that was served last: the turn begins behind it. */
   after: string;
 };
@@ -62,21 +62,21 @@ function toClaimedLane({ lap: _lap, ...lane }: ClaimedLane & { lap: number }): C
 }
 
 export function claimLanesStatement(options: ClaimOptions): Statement {
-  const { clock, limit, leaseMs, owner, fullAccounts, after } = options;
+  const { clock, limit, leaseMs, owner, waitingAccounts, after } = options;
   const now = scheduleNow(clock);
   // Lanes that senders of the version before have released stand in line too, also those in which nothing is due.
   const isWork = sql`waiting and claimable_at <= ${now}`;
   return named(
     'lanes_claim',
     sql`
-      with recursive ${accountsInTurn({ table: sql`lanes`, isWork, after, limit: limit + fullAccounts.length })},
+      with recursive ${accountsInTurn({ table: sql`lanes`, isWork, after, limit: limit + waitingAccounts.length })},
       ${dueLanes(now, options)},
       ranked as (
         select
           id as ranked_id, account_id as ranked_account,
           row_number() over (partition by account_id order by claimable_at) as lap
         from due
-        where account_id <> all (${fullAccounts}::uuid[])
+        where account_id <> all (${waitingAccounts}::uuid[])
       ),
       picked as (
         select picked_id, lap

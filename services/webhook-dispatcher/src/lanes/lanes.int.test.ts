@@ -98,7 +98,7 @@ describe('claims of lanes of several accounts', () => {
     expect(new Set(claimed.map(({ accountId }) => accountId))).toEqual(new Set([flood, victim]));
     const later = await aLane(1, -1_000, victim);
     await eventually(async () => {
-      const others = await claim({ limit: 2, fullAccounts: [flood] });
+      const others = await claim({ limit: 2, waitingAccounts: [flood] });
       expect(others.map(({ id }) => id)).toEqual([later]);
     });
   });

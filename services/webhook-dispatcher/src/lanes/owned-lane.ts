@@ -20,6 +20,7 @@ export type OwnedLane = {
   /** Nobody's at first where a process that knows no accounts inserted the lane. */
   accountId: string;
   readonly fence: bigint;
+  readonly claimedMs: number;
   /** Measured from before the lease was asked for: never later than the database's own end of it. */
   leaseEndsMs: number;
   /** Queue rows whose requests are out or whose outcomes are not stored yet. */
@@ -38,7 +39,7 @@ export type OwnedLane = {
   isProven: boolean;
   /** First attempts since the last of the others. */
   firstsInARow: number;
-  /** Sends since others began to wait for slots. */
+  /** Sends since others of its account began to wait, for slots or for their rate. */
   servedCount: number;
   /** Its turn is over; it is returned once nothing of it is in flight. */
   isResting: boolean;
@@ -58,6 +59,7 @@ export function toOwnedLane(claim: ClaimedLane, leaseEndsMs: number): OwnedLane 
     id: claim.id,
     accountId: claim.accountId,
     fence: claim.fence,
+    claimedMs: nowMs,
     leaseEndsMs,
     inFlight: new Set(),
     unrecorded: new Set(),

@@ -29,7 +29,7 @@ export type LaneKeeper = Omit<LaneRotation, 'returned'> & {
   readonly lanes: Map<string, OwnedLane>;
   /**
    * Claims lanes in which something is due, as many as there may be slots for, and none of accounts whose own already wait
-   * here, for slots or for their rate: those are left to other senders. Answers whether there may be more.
+   * here, for slots or many of them for their rate: those are left to other senders. Answers whether there may be more.
    */
   claim(slots: number, waitingAccounts: ReadonlySet<string>): Promise<boolean>;
   /** Renews the leases of lanes that have something to do, so that requests may begin; drops those that are lost. */
@@ -58,7 +58,7 @@ export function createLaneKeeper(deps: KeeperDeps): LaneKeeper {
       leaseMs,
       owner,
       owned,
-      fullAccounts: [...waitingAccounts],
+      waitingAccounts: [...waitingAccounts],
       after,
     };
     const claimed = await claimLanes(db, options);

@@ -4,20 +4,32 @@ import type { OwnedLane } from '#lanes/owned-lane.ts';
 import { returnLanes, releaseLanes } from '#lanes/release-lanes.ts';
 import type { ScheduleClock } from '#schedule-clock.ts';
 
-/** A lane with nothing to do is released after this long. */
+/** A lane with nothing to do is released after this long. One that waits for a slot or its rate has something to do. */
 const IDLE_MS = 1_000;
 /** Deliveries of a lane after which it is returned, while other lanes of its account wait for slots. */
 const QUANTUM = 50;
+/**
+ * After this long a lane that was served is returned, while many of its account wait for their rate: at a low one, a
+ * number of deliveries takes minutes. The others are kept until they are served, so each is, in turn.
+ */
+const RATE_TURN_MS = 5_000;
 /** A returned lane is not claimed again for this long: every other sender polls meanwhile. */
 const RETURNED_MS = 400;
+
+/** Accounts of which lanes wait here. */
+export type RotatedAccounts = {
+  forSlots: ReadonlySet<string>;
+  /** Those with many such lanes. */
+  forRate: ReadonlySet<string>;
+};
 
 type RotationDeps = { db: Database; clock: ScheduleClock; lanes: Map<string, OwnedLane> };
 
 export type LaneRotation = {
   /** Lanes that are left to other senders for now. */
   returned(): Iterable<string>;
-  /** Releases what is idle and, of accounts whose lanes wait for slots, returns those whose turn is over. */
-  rotate(fullAccounts: ReadonlySet<string>): Promise<void>;
+  /** Releases what is idle and, of accounts whose lanes wait, returns those whose turn is over. */
+  rotate(waiting: RotatedAccounts): Promise<void>;
   /** Leaves this part of the lanes that have something to do to other senders, each once its sends have ended. */
   leave(share: number): void;
   /** Returns every lane of which nothing is in flight. */
@@ -30,21 +42,24 @@ export function createLaneRotation({ db, clock, lanes }: RotationDeps): LaneRota
   const returned = new Map<string, number>();
   return { returned: () => returned.keys(), rotate, leave, returnIdle };
 
-  async function rotate(fullAccounts: ReadonlySet<string>): Promise<void> {
+  async function rotate({ forSlots, forRate }: RotatedAccounts): Promise<void> {
     const nowMs = performance.now();
     for (const [id, returnedMs] of returned) {
       if (nowMs - returnedMs > RETURNED_MS) returned.delete(id);
     }
     for (const lane of lanes.values()) {
-      if (!fullAccounts.has(lane.accountId)) lane.servedCount = 0;
-      else if (lane.servedCount >= QUANTUM) lane.isResting = true;
+      if (forSlots.has(lane.accountId)) lane.isResting ||= lane.servedCount >= QUANTUM;
+      else if (forRate.has(lane.accountId)) lane.isResting ||= isServedLong(lane, nowMs);
+      else lane.servedCount = 0;
     }
     const free = [...lanes.values()].filter((lane) => lane.inFlight.size === 0);
     const over = free.filter(
-      ({ isResting, isDirty, accountId }) => isResting || (isDirty && fullAccounts.has(accountId)),
+      ({ isResting, isDirty, accountId }) => isResting || (isDirty && forSlots.has(accountId)),
     );
     if (over.length > 0) await returnToOthers(over);
-    const idle = free.filter((lane) => lanes.has(lane.id) && nowMs - lastBusyMs(lane) > IDLE_MS);
+    const idle = free.filter(
+      (lane) => lanes.has(lane.id) && !lane.isDirty && nowMs - lastBusyMs(lane) > IDLE_MS,
+    );
     if (idle.length === 0) return;
     for (const id of await releaseLanes(db, clock, idle)) lanes.delete(id);
   }
@@ -71,6 +86,10 @@ export function createLaneRotation({ db, clock, lanes }: RotationDeps): LaneRota
       returned.set(id, performance.now());
     }
   }
+}
+
+function isServedLong({ servedCount, claimedMs }: OwnedLane, nowMs: number): boolean {
+  return servedCount > 0 && nowMs - claimedMs > RATE_TURN_MS;
 }
 
 /** A lane that waits for its probe is not idle. */

@@ -2,10 +2,11 @@ import { newId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
 import { storeRate } from '#rates/delivery-rates.sql.ts';
 import { aBacklog } from '#test/a-backlog.ts';
+import { emptyQueue } from '#test/read-queue.ts';
 import { type Receiver, startReceiver } from '#test/start-receiver.ts';
 import { startTestSender, turnableClock } from '#test/test-sender.ts';
 
@@ -17,16 +18,17 @@ let database: TestDatabase;
 beforeAll(async () => {
   database = await createTestDatabase('webhook_dispatcher');
 });
+afterEach(() => emptyQueue(database.db));
 afterAll(() => database[Symbol.asyncDispose]());
 
-const aSender = (receivers: Record<string, Receiver>) =>
+const aSender = (receivers: Record<string, Receiver>, inFlightPerLaneMax = 1) =>
   startTestSender({
     db: database.db,
     receivers: Object.fromEntries(
       Object.entries(receivers).map(([name, { port }]) => [name, port]),
     ),
     clock: turnableClock(),
-    inFlightPerLaneMax: 1,
+    inFlightPerLaneMax,
   });
 
 const idsAt = ({ requests }: Receiver) =>
@@ -88,18 +90,40 @@ test('once a limit is removed, deliveries no longer wait for it', async () => {
   await eventually(() => expect(limited.requests).toHaveLength(60), 20_000);
 });
 
+test('a lane that becomes due is served beside one of its account that has a long backlog', async () => {
+  await using busy = await startReceiver();
+  await using late = await startReceiver();
+  const accountId = newId();
+  await aLane(accountId, 'busy', 500);
+  await storeRate(database.db, { accountId, perSecondMax: 10, version: 1 });
+  await using _sender = aSender({ busy, late }, 10);
+  await eventually(() => expect(busy.requests.length).toBeGreaterThan(5), 20_000);
+  await aLane(accountId, 'late', 3);
+  await eventually(() => expect(late.requests).toHaveLength(3), 20_000);
+});
+
+test('a lane that becomes due has its turn, however many of its account wait with backlogs', async () => {
+  await using busy = await startReceiver();
+  await using late = await startReceiver();
+  const accountId = newId();
+  // More than are claimed of an account that is paused.
+  for (let lanes = 0; lanes < 20; lanes += 1) await aLane(accountId, 'busy', 50);
+  await storeRate(database.db, { accountId, perSecondMax: 20, version: 1 });
+  await using _sender = aSender({ busy, late });
+  await eventually(() => expect(busy.requests.length).toBeGreaterThan(20), 20_000);
+  await aLane(accountId, 'late', 1);
+  await eventually(() => expect(late.requests).toHaveLength(1), 20_000);
+});
+
 test('lanes of an account over its limit are not claimed and released in turn', async () => {
   await using limited = await startReceiver();
   const accountId = newId();
-  const url = 'http://limited.receiver.example.com/hook';
-  for (let lanes = 0; lanes < 200; lanes += 1) {
-    await aBacklog(database.db, { laneId: newId(), accountId, count: 1, url });
-  }
+  for (let lanes = 0; lanes < 200; lanes += 1) await aLane(accountId, 'limited', 1);
   await storeRate(database.db, { accountId, perSecondMax: 2, version: 1 });
   await using _sender = aSender({ limited });
-  await eventually(() => expect(limited.requests.length).toBeGreaterThan(0), 20_000);
-  const [claimed] = await database.db.query<{ count: number }>(sql`
-    select count(*)::int as count from lanes where account_id = ${accountId} and fence > 0`);
+  await eventually(() => expect(limited.requests.length).toBeGreaterThan(6), 20_000);
+  const [row] = await database.db.query<{ claims: number }>(sql`
+    select sum(fence)::int as claims from lanes where account_id = ${accountId}`);
   // One claim takes 64 of them.
-  expect(claimed!.count).toBeLessThan(200);
+  expect(row!.claims).toBeLessThanOrEqual(64);
 });

@@ -12,6 +12,7 @@ import { fetchDue, type LaneRequest } from './fetch-due.sql.ts';
 import type { LaneKeeper } from './lane-keeper.ts';
 import { planFetch } from './plan-fetch.ts';
 import type { RunningSends } from './running-sends.ts';
+import { createWaitingAccounts } from './waiting-accounts.ts';
 
 type TurnDeps = {
   db: Database;
@@ -48,9 +49,7 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
   const { db, clock, keeper, rates, sends, inFlightMax } = deps;
   let mayClaim = true;
   let isSaturated = false;
-  /** Accounts whose lanes wait here, for slots or for their rate. */
-  let waitingAccounts: ReadonlySet<string> = new Set();
-  const fullSincePoll = new Set<string>();
+  const waiting = createWaitingAccounts();
   let turnCount = 0;
   return { markDue, isSaturated: () => isSaturated, turn };
 
@@ -70,7 +69,7 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
     if (mayClaim && sends.size() < inFlightMax) {
       mayClaim = false;
       // What is marked meanwhile may have been committed too late for this claim.
-      if (await keeper.claim(inFlightMax - sends.size(), waitingAccounts)) mayClaim = true;
+      if (await keeper.claim(inFlightMax - sends.size(), waiting.current())) mayClaim = true;
     }
     await keeper.renew();
     const plan = planFetch(keeper.lanes, {
@@ -80,18 +79,16 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
       pausedAccounts: rates.paused(),
     });
     isSaturated = plan.isSaturated;
-    for (const accountId of plan.fullAccounts) fullSincePoll.add(accountId);
     // What a limit leaves out stays marked as due.
     const requests = plan.requests.length > 0 ? await rates.admit(plan.requests) : [];
     const isCanceling = requests.length > 0 && (await fetch(requests));
     // Read before the next turn, by which a pause may have ended.
-    waitingAccounts = new Set([...plan.fullAccounts, ...rates.paused()]);
+    waiting.note({ lanes: keeper.lanes.values(), full: plan.fullAccounts, paused: rates.paused() });
     return isCanceling || (mayClaim && sends.size() < inFlightMax);
   }
 
   async function rotate(): Promise<void> {
-    await keeper.rotate(fullSincePoll);
-    fullSincePoll.clear();
+    await keeper.rotate(waiting.takeNoted());
     markDue([]);
   }
 
