@@ -59,6 +59,8 @@ export type MessagingOptions = BrokerAccess & {
    */
   outbox: { produces: readonly MessageType[]; signal: WakeSignal; resendMs?: number } | null;
   consumes: readonly ConsumerGroup[];
+  /** True: other processes consume these groups, and this one handles what is replayed of their dead letters. */
+  replaysOnly?: boolean;
   /** Called when a consumer has given up for good, or a schema is not stored: the process must end and be started again. */
   onFatal(error: Error): void;
 };
@@ -188,7 +190,8 @@ function startExchange(options: MessagingOptions, codec: MessageCodec): Exchange
         wakeOutbox: outbox.signal.notify,
       })
     : null;
-  const consumers = options.consumes.map((group) =>
+  const consumed = options.replaysOnly ? [] : options.consumes;
+  const consumers = consumed.map((group) =>
     startConsumer({
       ...group,
       ...client,

@@ -1,4 +1,10 @@
+import { CONSUMER_GROUPS } from '@pixmesh/contracts/internal/consumer-groups';
+import { CHARGE_EVENTS, type ChargeEvent } from '@pixmesh/contracts/messages/charge-event.v1';
+import { TOPICS } from '@pixmesh/contracts/topics';
+import { warmCodec } from '@pixmesh/kafka/schema-registry';
+import { parkMessage } from '@pixmesh/postgres/dead-letters';
 import { callOwner } from '@pixmesh/testkit/mesh-calls';
+import { testInfra } from '@pixmesh/testkit/test-infra';
 import { sql } from '@pixmesh/postgres/sql';
 import { verifyWebhookSignature } from '@pixmesh/kernel/webhook-signature';
 import { eventually } from '@pixmesh/testkit/eventually';
@@ -156,6 +162,23 @@ describe('an event on the topic', () => {
   });
 });
 
+describe('a process that answers and consumes nothing', () => {
+  test('handles a parked event that an operator replays', async () => {
+    const event = aChargeEvent();
+    const id = await park(event);
+    await using api = await startWebhookDispatcher(testConfig({ ...env, ROLES: 'api' }));
+    const route = `POST /internal/dead-letters/${id}/replay`;
+    await eventually(async () => {
+      const response = await callOwner(apiOf(api), { route, caller: null });
+      expect(await response.json()).toEqual({ id, object: 'dead_letter', replayed: true });
+    });
+    await eventually(() => {
+      const bodies = receiver.requests.map(({ body }) => body.toString());
+      expect(bodies.filter((body) => body.includes(event.data.id))).toHaveLength(1);
+    });
+  });
+});
+
 describe('without Redis', () => {
   test('events are delivered all the same, by a sender of its own', async () => {
     const noRedis = { REDIS_URL: 'redis://127.0.0.1:1' };
@@ -177,6 +200,27 @@ describe('without Redis', () => {
 
 function apiOf({ ports }: { ports: { api: number | null } }) {
   return { owner: 'webhook-dispatcher', url: `https://127.0.0.1:${ports.api}` } as const;
+}
+
+/** As a consumer leaves it that could not handle it. */
+async function park(event: ChargeEvent): Promise<string> {
+  const messages = Object.values(CHARGE_EVENTS);
+  const codec = await warmCodec(testInfra().registryUrl, messages);
+  const { groupId } = CONSUMER_GROUPS.dispatcherIntake;
+  await parkMessage(database.db, groupId, {
+    topic: TOPICS.chargesEvents,
+    partition: 0,
+    offset: 1_000_000n,
+    key: event.data.id,
+    headers: { type: event.type },
+    value: await codec.encode(CHARGE_EVENTS[event.type], event),
+    code: 'INTERNAL_ERROR',
+    reason: 'test',
+  });
+  const [row] = await database.db.query<{ id: string }>(
+    sql`select id from dead_letters where key = ${event.data.id}`,
+  );
+  return row?.id ?? '';
 }
 
 async function count(table: 'deliveries' | 'destinations'): Promise<number> {

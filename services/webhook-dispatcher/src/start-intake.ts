@@ -22,8 +22,8 @@ type Parts = {
 } & Pick<IntakeDeps, 'isDispatched' | 'wakeSenders'>;
 
 /**
- * The conversation over Kafka: the role `intake` consumes; the role `api` alone only reads the dead letters
- * and consumes nothing.
+ * The conversation over Kafka: the role `intake` consumes; the role `api` alone consumes nothing, and handles what an
+ * operator replays.
  */
 export function startIntake(parts: Parts): Messaging {
   const { config, broker, db, logger, clock, isDispatched, wakeSenders, sender } = parts;
@@ -42,7 +42,8 @@ export function startIntake(parts: Parts): Messaging {
     db,
     logger,
     outbox: null,
-    consumes: config.ROLES.includes('intake') ? [resourceEventsIntake(intake), applications] : [],
+    consumes: [resourceEventsIntake(intake), applications],
+    replaysOnly: !config.ROLES.includes('intake'),
     onFatal: endProcess,
   });
 }
