@@ -73,8 +73,9 @@ test('leases and locks keep their names', async () => {
     await enforceRetention(tx, 30);
     await lockCreations(tx, { accountId: ACCOUNT_ID, applicationId: APPLICATION_ID } as never);
   });
-  const names = texts.map((text) => /leases where name = '(.+?)'|\('(.+?)' \|\|/.exec(text));
-  expect(names.map((found) => found?.[1] ?? found?.[2])).toEqual([
+  const found = texts.map((text) => /leases where name = '(.+?)'|\('(.+?)' \|\|/.exec(text));
+  const named = found.filter((one) => one !== null);
+  expect(named.map((one) => one[1] ?? one[2])).toEqual([
     'recoveries',
     'resealing',
     'retention',

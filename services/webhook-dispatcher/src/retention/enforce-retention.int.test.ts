@@ -6,10 +6,16 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { idAt, statusesOf } from '#test/queued-deliveries.ts';
+import { storeEndpoint, type StoredEndpoint } from '#test/store-endpoint.ts';
+
 import { startHistoryRetention } from './enforce-retention.job.ts';
 import { enforceRetention } from './enforce-retention.sql.ts';
 
-const WEEK_MS = 7 * 24 * 60 * 60 * 1000;
+const DAY_MS = 24 * 60 * 60 * 1000;
+const WEEK_MS = 7 * DAY_MS;
+/** The first Monday of the clock. */
+const FIRST_WEEK_MS = 4 * DAY_MS;
 const KEEP_DAYS = 90;
 const HISTORIES = ['attempts', 'deliveries', 'events'] as const;
 const logger = createLogger('test', 'silent');
@@ -101,6 +107,23 @@ async function queueOld(ageInWeeks: number, isResend: boolean): Promise<string> 
   return id;
 }
 
+/** A retry of a delivery whose event happened then. */
+async function queueAt(db: Database, { id: laneId }: StoredEndpoint, ms: number): Promise<string> {
+  const id = idAt(ms);
+  await db.query(sql`
+    with stored as (
+      insert into deliveries (id, event_id, destination_id, account_id, resource_id, event, lane_id, endpoint_id)
+      values (${id}, ${id}, ${laneId}, ${newId()}, ${newId()}, 'charge.pix.paid', ${laneId}, ${laneId})
+    )
+    insert into queue (id, delivery_id, event_id, lane_id, endpoint_id, for_resource_url, rank, attempt_count)
+    values (${id}, ${id}, ${id}, ${laneId}, ${laneId}, false, 1, 1)`);
+  return id;
+}
+
+function startOfWeek(ms: number): number {
+  return ms - ((ms - FIRST_WEEK_MS) % WEEK_MS);
+}
+
 describe('the retention', () => {
   test.each([false, true])(
     'leaves what waits, with everything younger (re-send: %s)',
@@ -113,6 +136,41 @@ describe('the retention', () => {
       await admin.query(sql`delete from queue`);
     },
   );
+
+  test('ends what has waited for a disabled endpoint for longer than deliveries are kept, so that weeks are dropped', async () => {
+    await using own = await createTestDatabase('webhook_dispatcher');
+    await using owner = await asOwner(own);
+    await growOldWeeks(owner, 20);
+    const [paused, active] = [
+      await storeEndpoint(own.db, { active: false }),
+      await storeEndpoint(own.db),
+    ];
+    const inactive = await storeEndpoint(own.db);
+    await own.db.query(
+      sql`update endpoints set application_inactive_since = now() where id = ${inactive.id}`,
+    );
+    const cutoffMs = Date.now() - KEEP_DAYS * DAY_MS;
+    // Of a week that is not old as a whole, and is not dropped yet.
+    const kept = await queueAt(own.db, paused, startOfWeek(cutoffMs));
+    const dropped = [
+      await queueAt(own.db, paused, cutoffMs - 3 * WEEK_MS),
+      await queueAt(own.db, inactive, cutoffMs - 4 * WEEK_MS),
+    ];
+    const young = [
+      await queueAt(own.db, paused, cutoffMs + DAY_MS),
+      await queueAt(own.db, active, cutoffMs + DAY_MS),
+    ];
+    expect(await enforceRetention(own.db, KEEP_DAYS)).toBeGreaterThan(0);
+    expect(await statusesOf(own.db, [kept, ...dropped, ...young])).toEqual([
+      'skipped',
+      'none',
+      'none',
+      'pending',
+      'pending',
+    ]);
+    const left = await own.db.query<{ id: string }>(sql`select id from queue`);
+    expect(left.map(({ id }) => id).toSorted()).toEqual(young.toSorted());
+  });
 
   test('drops the weeks of all three that are old as a whole, and nothing else', async () => {
     expect(await enforceRetention(database.db, KEEP_DAYS)).toBeGreaterThan(0);

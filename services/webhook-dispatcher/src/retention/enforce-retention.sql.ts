@@ -2,12 +2,15 @@ import { keepPartitions } from '@pixmesh/postgres/keep-partitions.sql';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 
+import { endOldWaiting } from './end-old-waiting.sql.ts';
+
 /**
- * Makes the partitions of the weeks to come, then drops those whose every row is older than `keepDays` and from which
- * nothing waits. Answers how many tables were dropped.
+ * Ends what has waited for longer than `keepDays` for a disabled endpoint. Makes the partitions of the weeks to come, then
+ * drops those whose every row is older and from which nothing waits. Answers how many tables were dropped.
  */
-export function enforceRetention(db: Queryable, keepDays: number): Promise<number> {
-  return keepPartitions(db, {
+export async function enforceRetention(db: Queryable, keepDays: number): Promise<number> {
+  await endOldWaiting(db, keepDays);
+  return await keepPartitions(db, {
     name: 'history',
     lease: sql`'retention'`,
     ensure: (weeksAhead) => sql`ensure_history_partitions(${weeksAhead})`,
