@@ -260,10 +260,20 @@ const countedByRecovery: Part = {
       )`,
 };
 
-/** CTE `breaker`: the breakers as the lanes' owner has them now. */
+/**
+ * CTE `breaker`: the breakers as the lanes' owner has them now. CTE `changed`: its lanes are locked in the order of their
+ * ids, as where it renews and returns them meanwhile.
+ */
 function changedLanes(now: Statement, lanes: readonly LaneChange[]): Part {
   const ids = lanes.map(({ laneId }) => laneId);
   const ctes = sql`
+      changed as materialized (
+        select id
+        from lanes
+        where id = any (${ids}::uuid[])
+        order by id
+        for no key update
+      ),
       breaker as (
         update lanes
         set failure_count = change.failure_count,
@@ -274,7 +284,7 @@ function changedLanes(now: Statement, lanes: readonly LaneChange[]): Part {
             ${lanes.map(({ failureCount }) => failureCount)}::int[],
             ${lanes.map(({ probeDelayMs }) => probeDelayMs)}::float8[]
           ) as change (id, fence, failure_count, probe_delay_ms)
-        where lanes.id = any (${ids}::uuid[])
+        where lanes.id = any (array(select id from changed))
           and lanes.id = change.id
           and lanes.fence = change.fence
       )`;

@@ -151,6 +151,21 @@ function dueLanes(now: Statement, { owned, limit }: ClaimOptions): Statement {
 /** A lane under the claim that a sender has of it. */
 export type LaneClaim = Pick<ClaimedLane, 'id' | 'fence'>;
 
+/**
+ * Ids of those that this sender still owns, locked in their order, as by everybody who changes several lanes: it stores
+ * outcomes of them at the same time.
+ */
+export function lockOwned({ ids, fences }: ReturnType<typeof columnsOf>): Statement {
+  return sql`
+          select id
+          from lanes
+          where id = any (${ids}::uuid[])
+            and leased
+            and (id, fence) in (select * from unnest(${ids}::uuid[], ${fences}::bigint[]))
+          order by id
+          for no key update`;
+}
+
 /** Renews leases, also such as have ended unnoticed; answers the lanes that this sender still owns, with their accounts. */
 export async function renewLanes(
   db: Queryable,
@@ -164,9 +179,7 @@ export async function renewLanes(
         update lanes
         set waiting = false,
             claimable_at = ${scheduleNow(options.clock)} + ${options.leaseMs}::float8 * interval '1 millisecond'
-        where id = any (${ids}::uuid[])
-          and leased
-          and (id, fence) in (select * from unnest(${ids}::uuid[], ${fences}::bigint[]))
+        where id = any (array(${lockOwned({ ids, fences })}))
         returning id, account_id as "accountId"`,
     ),
   );

@@ -4,7 +4,7 @@ import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 import { isDisabled } from '#lanes/disabled-endpoint.sql.ts';
 import { type ScheduleClock, scheduleNow } from '#schedule-clock.ts';
 
-import { columnsOf, type LaneClaim } from './claim-lanes.sql.ts';
+import { columnsOf, type LaneClaim, lockOwned } from './claim-lanes.sql.ts';
 
 /**
  * Releases lanes with nothing to do until their next delivery is due; one in which something is due already, for which
@@ -91,7 +91,6 @@ export async function returnLanes(
   clock: ScheduleClock,
   lanes: readonly LaneClaim[],
 ): Promise<void> {
-  const { ids, fences } = columnsOf(lanes);
   await db.query(
     named(
       'lanes_return',
@@ -100,9 +99,7 @@ export async function returnLanes(
         set leased = false,
             waiting = coalesce(probe_at <= ${scheduleNow(clock)}, true),
             claimable_at = greatest(${scheduleNow(clock)}, probe_at)
-        where id = any (${ids}::uuid[])
-          and leased
-          and (id, fence) in (select * from unnest(${ids}::uuid[], ${fences}::bigint[]))`,
+        where id = any (array(${lockOwned(columnsOf(lanes))}))`,
     ),
   );
 }
