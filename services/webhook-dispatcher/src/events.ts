@@ -75,7 +75,7 @@ export function laneLost(logger: Logger, laneId: string): void {
   logger.warn({ lane_id: laneId }, 'lane lost to another sender');
 }
 
-/** `fenced`: another claim has the lane. `unstorable`: the database refused the row itself. */
+/** `fenced`: another claim has the lane. `unstorable`: the row itself cannot be stored. */
 export function outcomesLost(cause: 'fenced' | 'unstorable', count: number): void {
   lost.add(count, { cause });
 }

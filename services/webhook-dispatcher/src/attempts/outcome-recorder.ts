@@ -5,7 +5,7 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 
 import type { ScheduleClock } from '#schedule-clock.ts';
 
-import { createOutcomeStore, type Outcome } from './outcome-store.ts';
+import { createOutcomeStore, type Outcome, type WaitingOutcome } from './outcome-store.ts';
 
 /** Outcomes per commit: commits, not requests, are what deliveries cost. */
 const OUTCOMES_PER_COMMIT_MAX = 128;
@@ -18,7 +18,7 @@ const COMMIT_INTERVAL_MS = 50;
 const GATHERED_MIN = 8;
 
 export type OutcomeRecorder = {
-  /** Resolves once the outcome is stored, or refused: another claim has the lane, or the row is not storable. */
+  /** Resolves once the outcome is stored, refused because another claim has the lane, or given up. */
   record(outcome: Outcome): Promise<void>;
   /** While outcomes wait for the database nothing new may be sent: what is due may be sent already. */
   isBehind(): boolean;
@@ -33,7 +33,6 @@ type RecorderDeps = {
   /** Whether this lane would send if its outcomes were stored. */
   isHeldUp(laneId: string): boolean;
 };
-type Waiting = { outcome: Outcome; done(): void };
 
 /**
  * Stores outcomes in batches that form by themselves. A database that is away is waited for, for as long as it takes;
@@ -41,7 +40,7 @@ type Waiting = { outcome: Outcome; done(): void };
  */
 export function createOutcomeRecorder(deps: RecorderDeps): OutcomeRecorder {
   const store = createOutcomeStore(deps);
-  const queue: Waiting[] = [];
+  const queue: WaitingOutcome[] = [];
   let flushing = false;
   let flushedMs = -Infinity;
   let endGathering: (() => void) | null = null;
@@ -60,7 +59,7 @@ export function createOutcomeRecorder(deps: RecorderDeps): OutcomeRecorder {
     return queue.length >= Math.min(OUTCOMES_PER_COMMIT_MAX, all);
   }
 
-  function isHeldUp({ outcome }: Pick<Waiting, 'outcome'>): boolean {
+  function isHeldUp({ outcome }: Pick<WaitingOutcome, 'outcome'>): boolean {
     return deps.isHeldUp(outcome.attempt.laneId);
   }
 
@@ -87,9 +86,7 @@ export function createOutcomeRecorder(deps: RecorderDeps): OutcomeRecorder {
     while (queue.length > 0) {
       await gather();
       flushedMs = performance.now();
-      const batch = queue.splice(0, OUTCOMES_PER_COMMIT_MAX);
-      await store.store(batch.map(({ outcome }) => outcome));
-      for (const { done } of batch) done();
+      await store.store(queue.splice(0, OUTCOMES_PER_COMMIT_MAX));
     }
     flushing = false;
   }

@@ -1,0 +1,106 @@
+import { newId } from '@pixmesh/kernel/ids';
+import type { Database } from '@pixmesh/postgres/pool';
+import { sql } from '@pixmesh/postgres/sql';
+import { createLogger } from '@pixmesh/telemetry/logger';
+import { eventually } from '@pixmesh/testkit/eventually';
+import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+
+import { claimLanes } from '#lanes/claim-lanes.sql.ts';
+import { databaseClock } from '#schedule-clock.ts';
+import { aBacklog } from '#test/a-backlog.ts';
+import { claimOptions } from '#test/claim-options.ts';
+
+import { createOutcomeStore, type Outcome } from './outcome-store.ts';
+
+let database: TestDatabase;
+let done: string[];
+beforeAll(async () => {
+  database = await createTestDatabase('webhook_dispatcher');
+});
+beforeEach(() => {
+  done = [];
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+/** Successful attempts in one claimed lane. */
+async function outcomesOf(count: number): Promise<Outcome[]> {
+  const laneId = newId();
+  const ids = await aBacklog(database.db, { laneId, count });
+  const [lane] = await claimLanes(database.db, claimOptions({ leaseMs: 60_000 }));
+  expect(lane?.id).toBe(laneId);
+  return ids.map((id) => ({
+    attempt: {
+      attemptId: newId(),
+      deliveryId: id,
+      queueId: id,
+      laneId,
+      fence: lane!.fence,
+      endpointId: null,
+      isResend: false,
+      attemptNumber: 1,
+      recoveryId: null,
+      startedAt: new Date(),
+      durationMs: 3,
+      outcome: 'succeeded',
+      status: 200,
+      error: null,
+      responseExcerpt: 'ok',
+      address: '127.0.0.1',
+      retryDelayMs: null,
+    },
+    lane: null,
+  }));
+}
+
+const aStore = (db: Database, apartIntervalMs: number) =>
+  createOutcomeStore({
+    db,
+    clock: databaseClock,
+    logger: createLogger('test', 'silent'),
+    apartIntervalMs,
+  });
+
+const waiting = (outcomes: readonly Outcome[]) =>
+  outcomes.map((outcome) => {
+    return { outcome, done: () => void done.push(outcome.attempt.deliveryId) };
+  });
+
+async function storedOf(outcomes: readonly Outcome[]): Promise<number> {
+  const ids = outcomes.map(({ attempt }) => attempt.deliveryId);
+  const rows = await database.db.query(
+    sql`select from attempts where delivery_id = any (${ids}::uuid[])`,
+  );
+  return rows.length;
+}
+
+const idsOf = (outcomes: readonly Outcome[]) => outcomes.map(({ attempt }) => attempt.deliveryId);
+
+test('an outcome that cannot be stored does not hold up the others, and keeps its slots for a while', async () => {
+  const [bad, ...good] = await outcomesOf(3);
+  bad!.attempt.attemptId = 'no id';
+  const store = aStore(database.db, 200);
+  await store.store(waiting([bad!, ...good]));
+  expect(done).toEqual(idsOf(good));
+  expect(await storedOf(good)).toBe(2);
+  expect(store.isBehind()).toBe(false);
+  await eventually(() => expect(done).toEqual(idsOf([...good, bad!])));
+  expect(await storedOf([bad!])).toBe(0);
+});
+
+test('outcomes that the database refuses for now, and not for what they are, are stored once it takes them', async () => {
+  const outcomes = await outcomesOf(2);
+  let isRefusing = true;
+  const db: Database = {
+    ...database.db,
+    // As while a grant is missing.
+    query: (statement) =>
+      database.db.query(isRefusing ? sql`select from no_such_table` : statement) as never,
+  };
+  const store = aStore(db, 50);
+  await store.store(waiting(outcomes));
+  expect(done).toEqual([]);
+  isRefusing = false;
+  await eventually(() => expect(done.toSorted()).toEqual(idsOf(outcomes).toSorted()));
+  expect(await storedOf(outcomes)).toBe(2);
+});
