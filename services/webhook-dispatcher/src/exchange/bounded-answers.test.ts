@@ -37,6 +37,15 @@ test.each([
   expect(readAnswer(answer)).toBe(answer);
 });
 
+test('an interim 100 is read as another informational head, at once and byte by byte', () => {
+  const interim = (status: number) => `HTTP/1.1 ${status} Continue\r\nx: HTTP/1.1 100\r\n\r\n`;
+  const rest = `${FINAL}HTTP/1.1 100 is a body\n`;
+  const answer = `\r\n${interim(100)}${interim(103)}${interim(100)}${rest}`;
+  const read = `\r\n${interim(102)}${interim(103)}${interim(102)}${rest}`;
+  expect(readAnswer([answer])).toBe(read);
+  expect(readAnswer(answer)).toBe(read);
+});
+
 test.each([
   ['a head of thousands of lines', `HTTP/1.1 200 OK\r\n${'a:\r\n'.repeat(5_000)}`],
   ['thousands of informational heads', INFORMATIONAL.repeat(2_000)],

@@ -27,6 +27,10 @@ const LINE_END = 0x0a;
 const LINE_START_BYTES = 16;
 /** `HTTP/1.1 1xx`: another head follows. */
 const INFORMATIONAL = /^HTTP\/\d\.\d 1/;
+/** `HTTP/1.1 100`, and the place and replacement of its last digit. */
+const CONTINUE = /^HTTP\/\d\.\d 100/;
+const LAST_DIGIT_PLACE = 11;
+const DIGIT_TWO = 0x32;
 
 type Progress = {
   bytes: number;
@@ -43,6 +47,9 @@ type Progress = {
  * Lets the parser read a socket in small pieces, none after it has been destroyed, and no more of one answer
  * than is bounded. The client pulls by `read()` alone; pipelining is off, so what has been read since the
  * last write belongs to one answer.
+ *
+ * The client refuses a `100 Continue` that it has not asked for, though any receiver may send it (RFC 9110, 15.2). It gets
+ * 102 instead, which it passes over as every other informational head.
  */
 export function boundAnswers(socket: Socket): void {
   const read = socket.read.bind(socket);
@@ -76,7 +83,11 @@ function count(progress: Progress, piece: Buffer): void {
     const end = piece.indexOf(LINE_END, start);
     const stop = end === -1 ? piece.length : end;
     const text = piece.toString('latin1', start, Math.min(stop, start + LINE_START_BYTES));
+    const lastDigit = start + LAST_DIGIT_PLACE - progress.line.length;
     progress.line = (progress.line + text).slice(0, LINE_START_BYTES);
+    if (lastDigit >= start && progress.statusLine === '' && CONTINUE.test(progress.line)) {
+      piece[lastDigit] = DIGIT_TWO;
+    }
     if (end !== -1) endLine(progress);
     start = stop + 1;
   }

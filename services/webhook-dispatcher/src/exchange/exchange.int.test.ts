@@ -196,6 +196,16 @@ describe('a hostile answer', () => {
     expect(await postTo(server.port)).toMatchObject({ outcome: 'failed', reason: 'bad_response' });
   });
 
+  test('with an interim 100 that was not asked for is what follows it', async () => {
+    await using server = await startRawServer((socket) => {
+      const interim = 'HTTP/1.1 100 Continue\r\n\r\n';
+      socket.write(`${interim}HTTP/1.1 10`, () =>
+        socket.end('0 Continue\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n'),
+      );
+    });
+    expect(await postTo(server.port)).toMatchObject({ outcome: 'succeeded', status: 204 });
+  });
+
   test('that is no HTTP is a failure', async () => {
     await using server = await startRawServer((socket) =>
       socket.end('220 mail.example.com ESMTP\r\n'),
