@@ -14,6 +14,7 @@ export function claimOptions(
     owner: newId(),
     owned: [],
     waitingAccounts: [],
+    mayTakeOver: true,
     after: NIL_ID,
     ...changes,
   };

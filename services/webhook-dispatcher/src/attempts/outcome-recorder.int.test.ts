@@ -1,9 +1,7 @@
-import { AppError } from '@pixmesh/kernel/app-error';
 import { newId } from '@pixmesh/kernel/ids';
-import { createPool, type Database } from '@pixmesh/postgres/pool';
+import { createPool } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 import { createLogger } from '@pixmesh/telemetry/logger';
-import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
@@ -16,9 +14,7 @@ import { claimOptions } from '#test/claim-options.ts';
 import { aBacklog } from '#test/a-backlog.ts';
 import { genericPlan } from '#test/generic-plan.ts';
 import { emptyQueue } from '#test/read-queue.ts';
-import { startReceiver } from '#test/start-receiver.ts';
 import { storeEndpoint } from '#test/store-endpoint.ts';
-import { startTestSender, turnableClock } from '#test/test-sender.ts';
 
 import type { DueDelivery } from './due-delivery.ts';
 import { createOutcomeRecorder } from './outcome-recorder.ts';
@@ -258,66 +254,6 @@ test('outcomes find their rows by key, however many there are, also by an early 
     expect(scans).toEqual([]);
   }
 });
-
-describe('a database that is away while a request is out', () => {
-  test('costs neither the attempt nor a second request, even past the lease', async () => {
-    await using receiver = await startReceiver();
-    const flaky = interruptible(database.db);
-    await using sender = startTestSender({
-      db: flaky.db,
-      receivers: { shop: receiver.port },
-      clock: turnableClock(),
-    });
-    flaky.failAfterNextFetch();
-    const laneId = newId();
-    const [id] = await aBacklog(database.db, { laneId, count: 1 });
-    sender.wake();
-    await eventually(() => expect(receiver.requests).toHaveLength(1));
-    await eventually(() => expect(flaky.refused()).toBeGreaterThanOrEqual(2));
-    // The lease ends while the outcome waits: the lane looks free to every sender.
-    await database.db.query(
-      sql`update lanes set claimable_at = now() - interval '1 second' where leased`,
-    );
-    flaky.restore();
-    await eventually(async () => {
-      expect(await stateOf({ deliveryId: id! })).toEqual({ status: 'succeeded', attempts: 1 });
-    });
-    expect(receiver.requests).toHaveLength(1);
-    // And it goes on by itself.
-    await aBacklog(database.db, { laneId: newId(), count: 1 });
-    await eventually(() => expect(receiver.requests).toHaveLength(2));
-  });
-});
-
-/** The real database behind a switch that makes it unavailable. */
-function interruptible(real: Database) {
-  let state: 'open' | 'armed' | 'away' = 'open';
-  let refused = 0;
-  const db: Database = {
-    ...real,
-    query: async (statement) => {
-      if (state === 'away') {
-        refused += 1;
-        throw new AppError('DEPENDENCY_UNAVAILABLE');
-      }
-      const rows = await real.query(statement);
-      if (state === 'armed' && statement.name === 'queue_fetch_due' && rows.length > 0) {
-        state = 'away';
-      }
-      return rows as never;
-    },
-  };
-  return {
-    db,
-    refused: () => refused,
-    failAfterNextFetch: () => {
-      state = 'armed';
-    },
-    restore: () => {
-      state = 'open';
-    },
-  };
-}
 
 /** A lane as a sender has it, with what it fetched. */
 async function aClaim(count = 1, endpointId: string | null = null) {

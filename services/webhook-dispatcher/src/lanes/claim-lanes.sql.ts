@@ -31,6 +31,8 @@ export type ClaimOptions = {
   owned: readonly string[];
   /** Accounts whose lanes already wait in this process, for slots or for their rate: more of theirs are left to others. */
   waitingAccounts: readonly string[];
+  /** Whether lanes are taken whose leases have ended: their owners are taken for dead. */
+  mayTakeOver: boolean;
   /** The account that was served last: the turn begins behind it. */
   after: string;
 };
@@ -62,7 +64,7 @@ function toClaimedLane({ lap: _lap, ...lane }: ClaimedLane & { lap: number }): C
 }
 
 export function claimLanesStatement(options: ClaimOptions): Statement {
-  const { clock, limit, leaseMs, owner, waitingAccounts, after } = options;
+  const { clock, limit, leaseMs, owner, waitingAccounts, mayTakeOver, after } = options;
   const now = scheduleNow(clock);
   // Lanes that senders of the version before have released stand in line too, also those in which nothing is due.
   const isWork = sql`waiting and claimable_at <= ${now}`;
@@ -88,7 +90,7 @@ export function claimLanesStatement(options: ClaimOptions): Statement {
         cross join lateral (
           select id as picked_id
           from lanes
-          where id = ranked_id and claimable_at <= ${now}
+          where id = ranked_id and claimable_at <= ${now} and (not leased or ${mayTakeOver}::boolean)
           limit 1
           for no key update skip locked
         ) as lane

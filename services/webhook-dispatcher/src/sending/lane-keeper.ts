@@ -15,6 +15,12 @@ const CLAIM_MAX = 64;
 /** Lanes that a process has at most. */
 const LANES_MAX = 4_096;
 
+/**
+ * Without a lane being taken over, after an outage: more than two senders may pause after failures, and one of them until it
+ * has stored its outcomes (2 s each), with room for the commits.
+ */
+const TAKE_OVER_AFTER_MS = 10_000;
+
 type KeeperDeps = {
   db: Database;
   logger: Logger;
@@ -32,6 +38,8 @@ export type LaneKeeper = Omit<LaneRotation, 'returned'> & {
    * here, for slots or many of them for their rate: those are left to other senders. Answers whether there may be more.
    */
   claim(slots: number, waitingAccounts: ReadonlySet<string>): Promise<boolean>;
+  /** The database was away. For a while no lane is taken over: its owner lives, and has outcomes to store first. */
+  noteOutage(): void;
   /** Renews the leases of lanes that have something to do, so that requests may begin; drops those that are lost. */
   renew(): Promise<void>;
 };
@@ -42,10 +50,11 @@ export function createLaneKeeper(deps: KeeperDeps): LaneKeeper {
   const lanes = new Map<string, OwnedLane>();
   /** The account of the last lane that was claimed. */
   let after: string = NIL_ID;
+  let awayMs = -Infinity;
   const rotation = createLaneRotation({ db, clock, lanes });
   // Half of what a request does not need: renewed twice before one could not begin.
   const renewBelowMs = (leaseMs + timeoutMs + START_MARGIN_MS) / 2;
-  return { ...rotation, lanes, claim, renew };
+  return { ...rotation, lanes, claim, noteOutage, renew };
 
   async function claim(slots: number, waitingAccounts: ReadonlySet<string>): Promise<boolean> {
     const limit = Math.min(CLAIM_MAX, slots, LANES_MAX - lanes.size);
@@ -59,6 +68,7 @@ export function createLaneKeeper(deps: KeeperDeps): LaneKeeper {
       owner,
       owned,
       waitingAccounts: [...waitingAccounts],
+      mayTakeOver: performance.now() - awayMs > TAKE_OVER_AFTER_MS,
       after,
     };
     const claimed = await claimLanes(db, options);
@@ -70,6 +80,10 @@ export function createLaneKeeper(deps: KeeperDeps): LaneKeeper {
       takenOver.map(({ id }) => id),
     );
     return claimed.length === limit;
+  }
+
+  function noteOutage(): void {
+    awayMs = performance.now();
   }
 
   async function renew(): Promise<void> {

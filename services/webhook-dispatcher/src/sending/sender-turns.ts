@@ -64,7 +64,10 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
   }
 
   async function turn(isPoll: boolean): Promise<boolean> {
-    if (deps.recorder.isBehind()) return false;
+    if (deps.recorder.isBehind()) {
+      keeper.noteOutage();
+      return false;
+    }
     if (isPoll) await rotate();
     if (mayClaim && sends.size() < inFlightMax) {
       mayClaim = false;

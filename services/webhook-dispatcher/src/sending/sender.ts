@@ -14,7 +14,7 @@ import { isHeldUp } from '#lanes/owned-lane.ts';
 import type { ScheduleClock } from '#schedule-clock.ts';
 
 import { createDeliveryRates } from './delivery-rates.ts';
-import { createLaneKeeper } from './lane-keeper.ts';
+import { createLaneKeeper, type LaneKeeper } from './lane-keeper.ts';
 import { createRunningSends } from './running-sends.ts';
 import { createSenderTurns } from './sender-turns.ts';
 
@@ -120,7 +120,7 @@ export function startSender(deps: SenderDeps): Sender {
     // A timer may end up to a millisecond early.
     const isPoll = startedMs - polledMs >= POLL_INTERVAL_MS - 1;
     if (isPoll) polledMs = startedMs;
-    const isMore = await turns.turn(isPoll);
+    const isMore = await notingOutages(keeper, turns.turn(isPoll));
     const pauseMs = isMore ? 0 : Math.ceil(polledMs + POLL_INTERVAL_MS - performance.now());
     return { pauseMs, gatherMs: TURN_INTERVAL_MS };
   }
@@ -133,5 +133,14 @@ export function startSender(deps: SenderDeps): Sender {
       await sends.nextEnd();
     } while (sends.size() > 0);
     await keeper.returnIdle().catch(() => undefined);
+  }
+}
+
+async function notingOutages<T>(keeper: LaneKeeper, turn: Promise<T>): Promise<T> {
+  try {
+    return await turn;
+  } catch (error) {
+    keeper.noteOutage();
+    throw error;
   }
 }
