@@ -38,14 +38,12 @@ export async function queueResends(
   return deliveries;
 }
 
-/** A delivery that stands for the URL of its resource too never waits in the lane of an endpoint (decision 179). */
 async function findLanes(tx: Transaction, deliveryIds: readonly string[]): Promise<QueuedResend[]> {
   return await tx.query<QueuedResend>(
     named(
       'resend_lanes',
       sql`
-        select id as "deliveryId", account_id as "accountId",
-          case when for_resource_url and lane_id = endpoint_id then resource_id else lane_id end as "laneId"
+        select id as "deliveryId", account_id as "accountId", lane_id as "laneId"
         from deliveries
         where id = any (${deliveryIds}::uuid[])`,
     ),
