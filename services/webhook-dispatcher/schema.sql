@@ -115,7 +115,6 @@ create table events (
   body_rest bytea not null,
   constraint events_pkey PRIMARY KEY (event_id)
 ) partition by range (event_id);
-CREATE INDEX events_resource ON ONLY events USING btree (resource_id, sequence);
 
 create table lanes (
   id uuid not null,
@@ -129,7 +128,6 @@ create table lanes (
   owner uuid,
   constraint lanes_pkey PRIMARY KEY (id)
 ) with (autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000, fillfactor=50);
-CREATE INDEX lanes_claimable ON lanes USING btree (claimable_at) WHERE claimable_at < 'infinity'::timestamp with time zone;
 CREATE INDEX lanes_joining ON lanes USING btree (claimable_at) WHERE claimable_at < 'infinity'::timestamp with time zone AND NOT waiting;
 CREATE INDEX lanes_waiting ON lanes USING btree (account_id, claimable_at) WHERE waiting;
 

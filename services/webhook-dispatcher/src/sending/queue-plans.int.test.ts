@@ -94,18 +94,6 @@ describe('whatever else is stored', () => {
       update lanes set leased = false, claimable_at = now() - interval '1 second' where id = ${due}`);
   });
 
-  test('a claim of the version before reads the lanes that are due by an index', async () => {
-    const { scans } = await explainStatement(
-      database.db,
-      sql`
-        select id from lanes
-        where claimable_at <= now() and claimable_at < 'infinity'
-        order by claimable_at limit 64
-        for no key update skip locked`,
-    );
-    expect(scans).toEqual(['lanes_claimable']);
-  });
-
   test('a release reads the first of each rank', async () => {
     const statement = releaseStatement(clock, [due, blocked]);
     const { scans, rowsRead, pagesRead } = await explainStatement(database.db, statement);
