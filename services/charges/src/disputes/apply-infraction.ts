@@ -28,7 +28,10 @@ const TRIES_MAX = 5;
 const DEFENSE_PERIOD_MS = 3 * 24 * 60 * 60 * 1000;
 /** A disputed Pix that stays unexplained for so long is left to operators. */
 const UNKNOWN_PIX_MS_MAX = 24 * 60 * 60 * 1000;
-/** A lost dispute is announced without knowing what has returned, rather than wait for that any longer. */
+/**
+ * A lost dispute is announced without knowing what has returned, rather than wait for that any longer. Its block stays
+ * until that is known.
+ */
 const RETURNS_UNREAD_MS_MAX = 60 * 60 * 1000;
 /** A dispute that concerns no charge is logged for so long. */
 const LOGGED_MS_MAX = 60 * 60 * 1000;
@@ -97,6 +100,7 @@ async function applyOnce(
     seen,
     isContested: open !== null && open.id !== dispute.id,
     hasMedReturn: dispute.returnedAmount > 0n,
+    areReturnsKnown,
     areReturnsAwaited:
       !areReturnsKnown && !isOver(seen.decidedAt ?? seen.openedAt, charge, RETURNS_UNREAD_MS_MAX),
     // A known one without a date of its decision is left to `end-blocks.ts`, which counts from when it was stored.

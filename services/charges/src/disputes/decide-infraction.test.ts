@@ -28,6 +28,7 @@ function given(
     seen: anInfraction({ status: seen }),
     isContested: false,
     hasMedReturn: false,
+    areReturnsKnown: true,
     areReturnsAwaited: false,
     isReturnWindowOver: false,
     ...changes,
@@ -147,6 +148,15 @@ test.each([
   expect(given('won', 'accepted', 'paid', changes)).toMatchObject({ block: 'keep' });
 });
 
+test('no block of a lost dispute ends, and no charge is charged back by it, while its returns are unknown', () => {
+  const unknown = { areReturnsKnown: false, isReturnWindowOver: true };
+  for (const hasMedReturn of [false, true]) {
+    const step = given('open', 'accepted', 'infraction', { ...unknown, hasMedReturn });
+    expect(step).toMatchObject({ status: 'lost', block: 'keep' });
+  }
+  expect(given('none', 'accepted', 'paid', unknown)).toEqual({ kind: 'wait' });
+});
+
 test('a dispute is lost once it is known what has returned, or the time to wait for that is over', () => {
   for (const [known, charge] of [
     ['open', 'infraction'],
@@ -155,7 +165,8 @@ test('a dispute is lost once it is known what has returned, or the time to wait 
     // By an earlier dispute of the same Pix.
     ['none', 'charged_back'],
   ] as const) {
-    expect(given(known, 'accepted', charge, { areReturnsAwaited: true })).toEqual({ kind: 'wait' });
+    const unknown = { areReturnsKnown: false, areReturnsAwaited: true };
+    expect(given(known, 'accepted', charge, unknown)).toEqual({ kind: 'wait' });
     expect(given(known, 'accepted', charge)).toMatchObject({ status: 'lost' });
   }
 });

@@ -43,7 +43,9 @@ export type SeenInfraction = {
   isContested: boolean;
   /** Whether any cent of the Pix has come back under the MED. */
   hasMedReturn: boolean;
-  /** What has returned of it could not be read, and that may still be waited for. */
+  /** What has returned of it was read just now, and is booked. */
+  areReturnsKnown: boolean;
+  /** It could not be read, and that may still be waited for. */
   areReturnsAwaited: boolean;
   /** The acquirer has had its time to return the money since it decided. */
   isReturnWindowOver: boolean;
@@ -100,13 +102,13 @@ function decideNew(input: SeenInfraction): InfractionStep {
 
 /**
  * Lost before we saw it: the nature of its return has decided the charge's state already (decision 78), so until the
- * return shows it is waited for, and only an acquirer that never names one leaves the dispute's own status.
+ * return shows it is waited for, and only an acquirer that is known to name none leaves the dispute's own status.
  */
 function arriveLost(input: SeenInfraction): InfractionStep {
-  const { charge, isReturnWindowOver, areReturnsAwaited } = input;
+  const { charge, isReturnWindowOver, areReturnsAwaited, areReturnsKnown } = input;
   if (areReturnsAwaited) return WAIT;
   const isReturned = charge.status === 'charged_back' || charge.status === 'refunded';
-  if (!isReturned && !isReturnWindowOver) return WAIT;
+  if (!isReturned && !(isReturnWindowOver && areReturnsKnown)) return WAIT;
   return lose(charge, { arrivedResolved: true, block: 'keep' });
 }
 
@@ -137,11 +139,11 @@ function reviewAfterDeadline(stored: DisputeRow, charge: ChargeRow): InfractionS
 
 /**
  * Its event carries what has returned and is sent once, so that much is waited for. The block ends at once where money
- * has returned or had its time; otherwise later (`end-blocks.ts`).
+ * has returned or had its time; otherwise, and where the returns are unknown, later (`end-blocks.ts`).
  */
 function loseStored(input: SeenInfraction, stored: DisputeRow): InfractionStep {
   if (input.areReturnsAwaited) return WAIT;
-  const mayEnd = input.hasMedReturn || input.isReturnWindowOver;
+  const mayEnd = input.areReturnsKnown && (input.hasMedReturn || input.isReturnWindowOver);
   const block = stored.block === 'standing' && mayEnd ? 'end' : 'keep';
   return lose(input.charge, { arrivedResolved: false, block });
 }

@@ -10,7 +10,8 @@ const BLOCKS_MAX = 100;
 
 /**
  * Unblocks what the acquirer did not return of lost disputes (decision 138): as soon as any of it has returned, or
- * once the acquirer has had its time. A return that comes later still is taken from the balance.
+ * once the acquirer has had its time. A return that comes later still is taken from the balance. Where the acquirer does
+ * not answer what has returned, the block stays: a return that is not known yet has to find its money.
  */
 export async function endBlocks(deps: ApplyDeps): Promise<void> {
   for (const dispute of await findStandingBlocks(deps.db, BLOCKS_MAX)) {
@@ -22,7 +23,7 @@ export async function endBlocks(deps: ApplyDeps): Promise<void> {
 
 async function endBlock(deps: ApplyDeps, seen: DisputeRow): Promise<void> {
   const before = await findAnyCharge(deps.db, seen.chargeId);
-  if (before !== null) await deps.checkReturns(before, seen.endToEndId);
+  if (before === null || !(await deps.checkReturns(before, seen.endToEndId))) return;
   const charge = await findAnyCharge(deps.db, seen.chargeId);
   const dispute = await findDispute(deps.db, seen.id);
   if (charge === null || dispute?.block !== 'standing' || !mayEnd(dispute, deps.returnWindowMs)) {

@@ -1,0 +1,76 @@
+import type { AcquirerDispute } from '@pixmesh/acquirer/client';
+import { newId } from '@pixmesh/kernel/ids';
+import { sql } from '@pixmesh/postgres/sql';
+import { createLogger } from '@pixmesh/telemetry/logger';
+import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+
+import { findAnyCharge } from '#charge/charges.sql.ts';
+import { anInfraction } from '#test/a-dispute.ts';
+import { RECEIVER } from '#test/charges-under-test.ts';
+import { storeCharge, type StoredCharge } from '#test/store-charge.ts';
+
+import { applyInfraction, type ApplyDeps } from './apply-infraction.ts';
+import { findByInfraction } from './disputes.sql.ts';
+import { endBlocks } from './end-blocks.ts';
+
+/** Disputes that were lost before the acquirer has answered what it returned, and whose time for that is over. */
+
+const HOUR_MS = 3_600_000;
+
+let database: TestDatabase;
+/** Whether the acquirer answers what has returned of a Pix. */
+let areReturnsRead: boolean;
+let deps: ApplyDeps;
+let charge: StoredCharge;
+let opened: AcquirerDispute;
+let lost: AcquirerDispute;
+
+beforeAll(async () => {
+  database = await createTestDatabase('charges');
+  deps = {
+    db: database.db,
+    receiver: RECEIVER,
+    logger: createLogger('charges', 'silent'),
+    returnWindowMs: 100 * HOUR_MS,
+    wakeOutbox: () => undefined,
+    checkReturns: () => Promise.resolve(areReturnsRead),
+    noticePix: () => Promise.resolve(),
+  };
+});
+beforeEach(async () => {
+  areReturnsRead = false;
+  const endToEndId = `E${newId()}`;
+  charge = await storeCharge(database.db, { status: 'paid', acceptedE2e: endToEndId });
+  await database.db.query(sql`
+    insert into received_pix (end_to_end_id, charge_id, account_id, amount, paid_at, disposition)
+    values (${endToEndId}, ${charge.id}, ${charge.accountId}, 12345, now(), 'credit')`);
+  opened = anInfraction({ endToEndId, openedAt: hoursAgo(200), deadlineAt: hoursAgo(-48) });
+  lost = { ...opened, status: 'accepted', decidedAt: hoursAgo(150) };
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+function hoursAgo(hours: number): Date {
+  return new Date(Date.now() - hours * HOUR_MS);
+}
+
+test('the block of a lost dispute stands until the acquirer answers what has returned', async () => {
+  expect(await applyInfraction(deps, opened)).toBe('done');
+  expect(await applyInfraction(deps, lost)).toBe('done');
+  await endBlocks(deps);
+  expect(await findByInfraction(database.db, lost.id)).toMatchObject({
+    status: 'lost',
+    block: 'standing',
+  });
+  areReturnsRead = true;
+  await endBlocks(deps);
+  expect(await findByInfraction(database.db, lost.id)).toMatchObject({ block: 'ended' });
+});
+
+test('a dispute that arrived lost leaves its charge as it is until the acquirer answers what has returned', async () => {
+  expect(await applyInfraction(deps, lost)).toBe('waiting');
+  expect(await findAnyCharge(database.db, charge.id)).toMatchObject({ status: 'paid' });
+  areReturnsRead = true;
+  expect(await applyInfraction(deps, lost)).toBe('done');
+  expect(await findAnyCharge(database.db, charge.id)).toMatchObject({ status: 'charged_back' });
+});
