@@ -3,7 +3,6 @@ import { TOPICS } from '@pixmesh/contracts/topics';
 import { toAcquirerId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Check, FoundBreak } from '@pixmesh/reconciliation/check';
-import { foundOrNull } from '@pixmesh/reconciliation/list-pages';
 import { createResources } from '@pixmesh/reconciliation/resources';
 
 import {
@@ -13,6 +12,7 @@ import {
   listComparedCharges,
 } from './charge-state-check.sql.ts';
 import { compareChargeState } from './compare-charge-state.ts';
+import { compareFound } from './compare-found.ts';
 
 /** The acquirer has no list of charges here: each is asked for by itself, a few at once. */
 const CHARGES_PER_PAGE = 100;
@@ -25,7 +25,8 @@ export type ChargeStateCheckDeps = { db: Database; acquirer: Pick<Acquirer, 'get
 /**
  * Every issued charge stands at the acquirer under its txid, with its amount, and in a state that goes with ours; one
  * that is being issued need not be there, but not with another amount either: it is never adopted then. Left: the
- * acquirer; right: our charges. Money under a txid that we do not know shows in `received`.
+ * acquirer; right: our charges. Money under a txid that we do not know shows in `received`. A charge whose answer cannot
+ * be read is a break by itself, and hides no other.
  */
 export function chargeStateCheck(deps: ChargeStateCheckDeps): Check {
   const chargesIn = createResources<ComparedCharge>({
@@ -57,8 +58,6 @@ export function chargeStateCheck(deps: ChargeStateCheckDeps): Check {
 }
 
 async function compareOne(deps: ChargeStateCheckDeps, ours: ComparedCharge): Promise<FoundBreak[]> {
-  return compareChargeState(
-    ours,
-    foundOrNull(await deps.acquirer.getCharge(toAcquirerId(ours.id))),
-  );
+  const found = await deps.acquirer.getCharge(toAcquirerId(ours.id));
+  return compareFound(ours.id, found, (theirs) => compareChargeState(ours, theirs));
 }

@@ -5,11 +5,11 @@ import { fromAcquirerId, parseId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Check, FoundBreak, Scope } from '@pixmesh/reconciliation/check';
 import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
-import { foundOrNull } from '@pixmesh/reconciliation/list-pages';
 import { createResources } from '@pixmesh/reconciliation/resources';
 
 import { holdSettleCommandId } from '#refunds/hold-commands.ts';
 
+import { compareFound } from './compare-found.ts';
 import {
   contradictedHold,
   compareHold,
@@ -41,7 +41,7 @@ export type RefundCheckDeps = {
 /**
  * Every refund is at the acquirer what it is here; what is under way has its open hold, what is completed has settled it
  * in full, and the charge counts exactly what went back (I2). Returns that no refund of ours explains are compared by
- * `received`.
+ * `received`. A refund whose answer cannot be read is a break by itself, and hides no other.
  */
 export function refundCheck(deps: RefundCheckDeps): Check {
   const refundsIn = createResources<ComparedRefund>({
@@ -96,9 +96,10 @@ async function compareReturns(
   for (let start = 0; start < refunds.length; start += IN_FLIGHT_MAX) {
     signal.throwIfAborted();
     const some = refunds.slice(start, start + IN_FLIGHT_MAX).filter(({ wasSent }) => wasSent);
-    const found = some.map(async (ours) =>
-      compareRefund(ours, foundOrNull(await acquirer.getRefund(ours.endToEndId, ours.returnId))),
-    );
+    const found = some.map(async (ours) => {
+      const lookup = await acquirer.getRefund(ours.endToEndId, ours.returnId);
+      return compareFound(ours.id, lookup, (theirs) => compareRefund(ours, theirs));
+    });
     breaks.push(...(await Promise.all(found)).flat());
   }
   const completed = refunds.filter(({ status }) => status === 'completed');

@@ -1,5 +1,6 @@
 import type { ReceivedPix, UnreadableItem } from '@pixmesh/acquirer/acquirer';
-import { newId } from '@pixmesh/kernel/ids';
+import type { BookedJournal } from '@pixmesh/contracts/internal/ledger-reads';
+import { newId, toAcquirerId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
 import type { CheckOutcome } from '@pixmesh/reconciliation/check';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
@@ -9,8 +10,10 @@ import { anInfraction } from '#test/a-dispute.ts';
 import { aReceivedPix } from '#test/a-received-pix.ts';
 import { storeCharge } from '#test/store-charge.ts';
 
+import { chargeStateCheck } from './charge-state-check.ts';
 import { disputeCheck } from './dispute-check.ts';
 import { receivedCheck } from './received-check.ts';
+import { refundCheck } from './refund-check.ts';
 
 const ALL = { since: null, knownIds: [], signal: AbortSignal.timeout(60_000) };
 const UNREADABLE = (endToEndId: string | null): UnreadableItem => ({
@@ -81,6 +84,73 @@ test('a received Pix that cannot be read is a break, and the others are compared
 test('a Pix of ours that cannot be read by itself either is no missing one', async () => {
   const { breaks } = await compareReceived([], []);
   expect(breaks).toMatchObject([{ kind: 'unavailable', id: endToEndId }]);
+});
+
+/** Kinds of the breaks that name these, in their order. */
+function kindsOf({ breaks }: CheckOutcome, ids: readonly string[]) {
+  return ids.map((id) => breaks.filter((found) => found.id === id).map(({ kind }) => kind));
+}
+
+test.each(['unreadable', 'foreign_code'])(
+  'a charge of which the acquirer answers %s is a break, and the others are compared',
+  async (cause) => {
+    const ids = await Promise.all(
+      Array.from({ length: 2 }, async () => {
+        const { id } = await storeCharge(database.db, { status: 'paid', createdAt: new Date() });
+        return id;
+      }),
+    );
+    const check = (of: string) =>
+      chargeStateCheck({
+        db: database.db,
+        acquirer: {
+          getCharge: async (txid) =>
+            await Promise.resolve(
+              txid === toAcquirerId(ids[0]!)
+                ? { kind: 'unknown', cause: of }
+                : { kind: 'not_found' },
+            ),
+        },
+      }).run(ALL);
+    expect(kindsOf(await check(cause), ids)).toEqual([['unavailable'], ['missing_left']]);
+    await expect(check('timeout')).rejects.toThrow('look-up unknown');
+  },
+);
+
+test('a refund of which the acquirer answers what cannot be read is a break, and the others are compared', async () => {
+  const charge = await storeCharge(database.db, { status: 'paid' });
+  const ids = [newId(), newId()];
+  for (const id of ids) {
+    await database.db.query(sql`
+      insert into refunds (
+        id, charge_id, account_id, end_to_end_id, amount, status, hold_id, requested_by, fingerprint, completed_at,
+        ended_at, first_put_at
+      )
+      values (
+        ${id}, ${charge.id}, ${charge.accountId}, ${endToEndId}, 200, 'completed', ${newId()}, ${newId()}, '\\x00', now(),
+        now(), now()
+      )`);
+  }
+  const check = (cause: string) =>
+    refundCheck({
+      db: database.db,
+      ledger: {
+        // Each has its journal: what differs is at the acquirer.
+        findJournals: async (commandIds) =>
+          await Promise.resolve(
+            new Map(commandIds.map((id) => [id, { amount: 200n } as BookedJournal])),
+          ),
+        listOpenHolds: async () => await Promise.resolve(new Map()),
+      },
+      acquirer: {
+        getRefund: async (_pix, returnId) =>
+          await Promise.resolve(
+            returnId === toAcquirerId(ids[0]!) ? { kind: 'unknown', cause } : { kind: 'not_found' },
+          ),
+      },
+    }).run(ALL);
+  expect(kindsOf(await check('unreadable'), ids)).toEqual([['unavailable'], ['missing_left']]);
+  await expect(check('timeout')).rejects.toThrow('look-up unknown');
 });
 
 test('a list with an infraction that cannot be read proves the absence of none', async () => {
