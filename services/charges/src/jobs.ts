@@ -61,10 +61,7 @@ function startMoneyJobs(parts: JobsParts): void {
   const pixKey = config.ACQUIRER_PIX_KEY;
   const checks = { leaseMs, receipts, processingChecks, pendingChecks };
   const common = { db, logger, acquirer, wakeOutbox, ...checks };
-  use(
-    'pix notices',
-    startPixNoticesJob({ ...common, pixKey, wakeStatusChecks, signal: signals.notices }),
-  );
+  use('pix notices', startPixNoticesJob({ ...checkDeps, pixKey, signal: signals.notices }));
   use('prune pix notices', startPruneNotices({ db, logger }));
   use(
     'return items',

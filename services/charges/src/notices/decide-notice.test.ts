@@ -6,7 +6,7 @@ import { returnKey } from '#status-check/recorded-money.ts';
 import { aChargeRow } from '#test/a-charge-row.ts';
 import { aPixReturn, aReceivedPix } from '#test/a-received-pix.ts';
 
-import { decideNotice, decideUnownedReturns } from './decide-notice.ts';
+import { decideNotice, decideSuspendedReturns } from './decide-notice.ts';
 
 const OUR_KEY = 'our-key';
 const nobodys: RecordedReceived = {
@@ -65,7 +65,7 @@ test.each([
   expect(decideNotice(lookup, ours).kind).toBe(kind);
 });
 
-test('of a Pix without an owner every return that has happened counts once, a part too', () => {
+test('of a Pix in suspense every return that has happened counts once, a part too', () => {
   const amount = toCents(12_345);
   const pix = aReceivedPix({
     endToEndId: 'E1',
@@ -77,9 +77,9 @@ test('of a Pix without an owner every return that has happened counts once, a pa
     ],
   });
   const booked = new Map([[returnKey('E1', 'booked'), amount]]);
-  const plan = decideUnownedReturns(pix, booked);
+  const plan = decideSuspendedReturns(pix, booked);
   expect(plan.returns.map(({ id }) => id)).toEqual(['whole', 'part']);
   expect(plan.isReturning).toBe(false);
   const underWay = { ...pix, returns: [aPixReturn({ status: 'processing' })] };
-  expect(decideUnownedReturns(underWay, booked).isReturning).toBe(true);
+  expect(decideSuspendedReturns(underWay, booked).isReturning).toBe(true);
 });

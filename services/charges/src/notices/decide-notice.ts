@@ -14,13 +14,13 @@ export type NoticeStep =
   | { kind: 'ignore'; outcome: 'not_found' | 'foreign_key' }
   /** The Pix names a charge of ours. */
   | { kind: 'check_charge'; charge: ChargeRow; pix: ReceivedPix }
-  /** It is ours, and of no charge. */
+  /** It is ours, and in suspense, or of no charge. */
   | { kind: 'suspend'; pix: ReceivedPix };
 
 type Ours = {
   /** The charge that the Pix names, if it is ours. */
   charge: ChargeRow | null;
-  /** The Pix as recorded, where it has no owner. */
+  /** The Pix as recorded, in suspense. */
   recorded: RecordedReceived | null;
   pixKey: string;
 };
@@ -45,8 +45,8 @@ export function decideNotice(found: Lookup<ReceivedPix>, ours: Ours): NoticeStep
   return { kind: 'suspend', pix };
 }
 
-/** The returns of a Pix without an owner that were carried out and are not recorded yet. */
-export function decideUnownedReturns(
+/** The returns of a Pix in suspense that were carried out and are not recorded yet. */
+export function decideSuspendedReturns(
   pix: ReceivedPix,
   booked: ReadonlyMap<string, Cents>,
 ): {

@@ -113,7 +113,7 @@ test('money that names no charge is found, too, and once', async () => {
   });
 });
 
-test('money that names a charge which the acquirer refused is found, too', async () => {
+test('money that names a charge which the acquirer refused is found, too, and so is its return', async () => {
   const caller = { ...aCaller(), creation_id: newId() };
   const rules = [{ operation: 'issueCharge', count: 1, fault: 'refusal', code: 'x', message: 'x' }];
   await charges.simulator.control('PUT', '/control/faults', { seed: 1, rules });
@@ -128,6 +128,15 @@ test('money that names a charge which the acquirer refused is found, too', async
       await charges.db.query(sql`
         select reason, charge_id from received_pix where end_to_end_id = ${received.end_to_end_id}`),
     ).toEqual([{ reason: 'charge_closed', charge_id: caller.creation_id }]);
+  });
+  // The acquirer knows no such charge, so that its return shows with the Pix alone.
+  const path = `/control/pix/${received.end_to_end_id}/returns`;
+  await charges.simulator.control('POST', path, { natureza: 'ORIGINAL' });
+  await eventually(async () => {
+    expect(
+      await charges.db.query(sql`
+        select disposition, charge_id from pix_returns where end_to_end_id = ${received.end_to_end_id}`),
+    ).toEqual([{ disposition: 'suspense', charge_id: caller.creation_id }]);
   });
 });
 

@@ -10,9 +10,9 @@ export type ListedPix = {
 };
 
 export type Unrecorded = {
-  /** Charges of ours that have a Pix, or a return of one, which is not recorded. */
+  /** Charges of ours that have a Pix which is not recorded. */
   charges: ChargeId[];
-  /** Pix, or returns of them, that no charge explains. */
+  /** Pix that no charge explains, and those of which a return is not recorded: the charge's answer may not show it. */
   unexplained: string[];
 };
 
@@ -49,7 +49,7 @@ export async function findUnrecorded(
           ) is null
         ),
         returned as (
-          select received_pix.end_to_end_id, received_pix.charge_id, true as is_explained
+          select received_pix.end_to_end_id, null::uuid as charge_id, false as is_explained
           from unnest(
             ${returns.map(({ endToEndId }) => endToEndId)}::text[],
             ${returns.map(({ returnId }) => returnId)}::text[]

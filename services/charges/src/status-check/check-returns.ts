@@ -1,4 +1,4 @@
-import type { Acquirer } from '@pixmesh/acquirer/acquirer';
+import type { Acquirer, ReceivedPix } from '@pixmesh/acquirer/acquirer';
 import { toAcquirerId } from '@pixmesh/kernel/ids';
 
 import type { ChargeRow } from '#charge/charge-row.ts';
@@ -20,9 +20,20 @@ export async function checkReturns(
   const found = await deps.acquirer.getReceived(endToEndId, {
     accountId: charge.accountId,
   });
-  if (found.kind !== 'found') return false;
+  return found.kind === 'found' && (await applyReturns(deps, charge, found.value));
+}
+
+/**
+ * Applies the returns of one Pix that is recorded for a charge, whether or not the acquirer shows it with the charge.
+ * False where not all of them could be applied.
+ */
+export async function applyReturns(
+  deps: ApplyStateDeps,
+  charge: ChargeRow,
+  pix: ReceivedPix,
+): Promise<boolean> {
   const txid = toAcquirerId(charge.id);
-  const received = [{ ...found.value, txid }];
+  const received = [{ ...pix, txid }];
   const applied = await applyProviderState(deps, charge, { txid, status: 'settled', received });
   return applied !== 'moved' && applied !== 'soon';
 }
