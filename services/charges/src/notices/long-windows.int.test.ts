@@ -5,13 +5,15 @@ import {
   releaseListCursor,
 } from '@pixmesh/acquirer-lists/list-cursor.sql';
 import { readList } from '@pixmesh/acquirer-lists/read-list';
+import { listReturnContradictions } from '@pixmesh/acquirer-lists/return-contradictions.sql';
 import type { PageOutcome, ReceivedPix, UnreadableItem } from '@pixmesh/acquirer/acquirer';
-import { sql } from '@pixmesh/postgres/sql';
+import { createPool } from '@pixmesh/postgres/pool';
+import { sql, type Statement } from '@pixmesh/postgres/sql';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { aReceivedPix } from '#test/a-received-pix.ts';
+import { aPixReturn, aReceivedPix } from '#test/a-received-pix.ts';
 
 import {
   FRESH_RECEIVED,
@@ -84,6 +86,13 @@ async function run(cursor?: ListCursor): Promise<void> {
   const reading = receivedReadings(deps).find(({ name }) => name === leased.name);
   if (!reading) throw new Error(`${leased.name} is no reading`);
   await readList({ ...deps, leaseMs: LEASE_MS }, reading, leased);
+}
+
+/** Returns are append-only for the service itself. */
+async function asOwner(statement: Statement): Promise<void> {
+  const admin = createPool({ url: database.adminUrl, applicationName: 'test', max: 1 });
+  await admin.query(statement);
+  await admin[Symbol.asyncDispose]();
 }
 
 async function hoursBehind(): Promise<number> {
@@ -208,6 +217,25 @@ test('items that cannot be read hide no other: they are logged by place and fiel
     ],
   });
   expect(logLines[0]).not.toContain('E-unreadable');
+});
+
+test('a return that was booked while the page was on its way contradicts nothing, and a later page does', async () => {
+  const pix = aReceivedPix({ returns: [aPixReturn({ id: 'r1', status: 'processing' })] });
+  const { endToEndId } = pix;
+  answer = async () => {
+    await database.db.query(sql`
+      insert into pix_returns (end_to_end_id, return_id, amount, nature, disposition)
+      values (${endToEndId}, 'r1', 12345, 'ORIGINAL', 'returned')`);
+    return aPage([pix], false);
+  };
+  await run();
+  expect(await listReturnContradictions(database.db)).toEqual([]);
+  await asOwner(sql`update charges.pix_returns set seen_at = seen_at - interval '2 minutes'`);
+  answer = () => aPage([pix], false);
+  await run();
+  expect(await listReturnContradictions(database.db)).toEqual([
+    { endToEndId, id: 'r1', status: 'processing' },
+  ]);
 });
 
 test('a cursor that was given back without a page begins a new window', async () => {

@@ -29,7 +29,7 @@ afterAll(async () => {
 const PATIENCE_MS = 20_000;
 const DAY_MS = 86_400_000;
 
-/** The acquirer’s record of a Pix moves into the past, and so does ours: it is none that any run reads as new. */
+/** The acquirer’s record of a Pix moves into the past, and so do ours: it is none that any run reads as new. */
 async function age(endToEndId: string, days: number): Promise<void> {
   const paidAt = new Date(Date.now() - days * DAY_MS);
   await provider.query(
@@ -38,6 +38,9 @@ async function age(endToEndId: string, days: number): Promise<void> {
   const admin = createPool({ url: charges.adminUrl, applicationName: 'test', max: 1 });
   await admin.query(
     sql`update charges.received_pix set paid_at = ${paidAt} where end_to_end_id = ${endToEndId}`,
+  );
+  await admin.query(
+    sql`update charges.pix_returns set seen_at = ${paidAt} where end_to_end_id = ${endToEndId}`,
   );
   await admin[Symbol.asyncDispose]();
 }
