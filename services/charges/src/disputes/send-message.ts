@@ -57,10 +57,14 @@ async function tryToWrite(deps: ChangeDeps, toSend: MessageToSend): Promise<bool
 
 /** The event and the message that its id stands for are one commit; of calls at once with one id, one gets there. */
 async function writeMessage(tx: Transaction, toSend: MessageToSend): Promise<void> {
+  const known = await findDispute(tx, toSend.disputeId);
+  if (known === null) throw new AppError('DISPUTE_NOT_FOUND');
+  const charge = await findAnyCharge(tx, known.chargeId);
+  // Read after its charge, whose version guards the event: what moves a dispute moves its charge too.
   const dispute = await findDispute(tx, toSend.disputeId);
-  if (dispute === null) throw new AppError('DISPUTE_NOT_FOUND');
-  const charge = await findAnyCharge(tx, dispute.chargeId);
-  if (charge === null) throw new AppError('INTERNAL_ERROR', { message: 'a charge vanished' });
+  if (charge === null || dispute === null) {
+    throw new AppError('INTERNAL_ERROR', { message: 'a charge or a dispute vanished' });
+  }
   const sequence = charge.eventSequence + 1;
   const { message } = toSend;
   const event = disputeEvent('dispute.pix.message', { dispute, charge, sequence, message });
