@@ -73,6 +73,42 @@ async function record(
     )`);
 }
 
+describe('a Pix of a charge that cannot be adopted', () => {
+  const CHECKS = 4;
+
+  async function recordedOf({ endToEndId }: ReceivedPix) {
+    return await database.db.query(
+      sql`select reason from received_pix where end_to_end_id = ${endToEndId}`,
+    );
+  }
+
+  test('goes to suspense where it has another amount, once its charge was checked a few times', async () => {
+    const charge = await storeCharge(database.db, { status: 'processing' });
+    const pix = aPixFor(charge, { amountCents: toCents(AMOUNT + 1) });
+    await check(pix, CHECKS - 1);
+    expect(await recordedOf(pix)).toEqual([]);
+    await check(pix);
+    expect(await recordedOf(pix)).toEqual([{ reason: 'amount_mismatch' }]);
+    expect(await findAnyCharge(database.db, charge.id)).toMatchObject({
+      status: 'processing',
+      acceptedE2e: null,
+    });
+    // Its return is booked, too, however long the charge stays so.
+    await check({ ...pix, returns: [aPixReturn({ amountCents: pix.amountCents })] });
+    expect(
+      await database.db.query(
+        sql`select disposition from pix_returns where end_to_end_id = ${pix.endToEndId}`,
+      ),
+    ).toEqual([{ disposition: 'suspense' }]);
+  });
+
+  test('waits for the charge where it would pay it', async () => {
+    const pix = aPixFor(await storeCharge(database.db, { status: 'processing' }));
+    await check(pix, CHECKS + 1);
+    expect(await recordedOf(pix)).toEqual([]);
+  });
+});
+
 describe('a return of a Pix that the acquirer does not show with its charge', () => {
   async function bookedReturns(endToEndId: string) {
     return await database.db.query<{ disposition: string; amount: bigint }>(sql`

@@ -71,11 +71,7 @@ async function applyFound(
       return step.outcome;
     case 'check_charge':
       await requestChargeCheck(deps, step.charge.id);
-      // Where the acquirer shows the Pix by itself and not with the charge: money is never dropped.
-      if (step.charge.status !== 'processing' && notice.checks >= CHARGE_CHECKS_MAX) {
-        const disposition = decideReceived(step.charge, step.pix);
-        await recordReceived(deps, step.charge, { pix: step.pix, disposition });
-      }
+      if (notice.checks >= CHARGE_CHECKS_MAX) await recordUnseen(deps, step);
       return 'repeat';
     case 'suspend':
       if (recorded === null) await recordUnowned(deps, step.pix);
@@ -83,6 +79,20 @@ async function applyFound(
     default:
       return assertNever(step);
   }
+}
+
+/**
+ * Where the acquirer shows the Pix by itself and the checks of its charge did not record it: money is never dropped. What
+ * would pay the charge waits until the charge is issued (decision 74); what cannot pay it need not, and the charge may
+ * never be adopted.
+ */
+async function recordUnseen(
+  deps: NoticeDeps,
+  { charge, pix }: { charge: ChargeRow; pix: ReceivedPix },
+): Promise<void> {
+  const disposition = decideReceived(charge, pix);
+  if (charge.status === 'processing' && disposition.kind === 'credit') return;
+  await recordReceived(deps, charge, { pix, disposition });
 }
 
 async function findCharge(deps: NoticeDeps, { txid }: ReceivedPix): Promise<ChargeRow | null> {
