@@ -85,6 +85,10 @@ const money: Dashboard = {
       'sum by (status) (rate(charges_moved_total[5m]))',
       '{{status}}',
     ]),
+    panel('Oldest charge in processing', 's', [
+      'max(charges_processing_oldest_age_seconds)',
+      'processing',
+    ]),
     panel('Paid in the last hour, BRL', 'currencyBRL', [
       'sum(increase(charges_moved_cents_total{status="paid"}[1h])) / 100',
       'paid',

@@ -11,6 +11,14 @@ export const MONEY_ALERTS: readonly Alert[] = [
     dashboard: 'money',
   },
   {
+    name: 'ChargesOverdue',
+    meaning: 'a charge has been processing for more than a minute',
+    severity: 'page',
+    for: '1m',
+    expr: 'max(charges_processing_oldest_age_seconds) > 60',
+    dashboard: 'money',
+  },
+  {
     name: 'PayoutsOverdue',
     meaning: 'payouts are due and unsent for 30 s, or sent and unanswered for 15 minutes',
     severity: 'page',

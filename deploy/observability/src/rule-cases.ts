@@ -201,6 +201,11 @@ export const CAUSE_CASES: readonly RuleCase[] = [
     { silentAt: '2m', firesAt: '3m', labels: { service: 'charges', operation: 'create_charge' } },
   ),
   fires(
+    'ChargesOverdue',
+    { charges_processing_oldest_age_seconds: turns(60, 61) },
+    { silentAt: '2m', firesAt: '3m' },
+  ),
+  fires(
     'PayoutsOverdue',
     { payouts_unsent: turns(0, 2), payouts_unanswered: '0x300' },
     { silentAt: '2m', firesAt: '3m' },

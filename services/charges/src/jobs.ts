@@ -8,6 +8,8 @@ import type { PollingLoop } from '@pixmesh/service/polling-loop';
 import type { Parts } from '@pixmesh/service/start-service';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
+import { oldestIssuingSeconds } from '#charge/charge-checks.sql.ts';
+import { observeIssuing } from '#charge/charge-signals.ts';
 import type { CheckDeps } from '#check-deps.ts';
 import type { ChargesConfig } from '#config.ts';
 import { DUE_WORK } from '#due-work.sql.ts';
@@ -41,7 +43,8 @@ const UNKNOWN_PIX_PAUSE_MS = 600_000;
 
 /** Starts what runs by itself. */
 export function startJobs(parts: JobsParts) {
-  const { checkDeps, signals, use } = parts;
+  const { checkDeps, db, signals, use } = parts;
+  observeIssuing(() => oldestIssuingSeconds(db));
   const statusCheck = use(
     'status checks',
     startStatusCheckJob({ ...checkDeps, signal: signals.statusChecks }),

@@ -8,6 +8,9 @@ import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 import type { ChargeRow } from '#charge/charge-row.ts';
 import { CHARGE_COLUMNS, type ChargeRecord, toChargeRow } from '#charge/charges.sql.ts';
 
+/** A scrape must not cost more the longer an outage lasts. */
+const ISSUING_READ_MAX = 10_000;
+
 const CHARGES = { table: sql`charges`, key: sql`id`, columns: CHARGE_COLUMNS };
 
 /** Leases up to `limit` charges that are due in their issuing, accounts in turn. Reads `charges_issuing_check_at`. */
@@ -33,6 +36,24 @@ export async function leaseDueCharges(
   const statement = leaseDueInTurn(CHARGES, { ...options, urgency });
   const rows = await db.query<ChargeRecord>(named(`lease_${urgency}_charges`, statement));
   return rows.map(toChargeRow);
+}
+
+/** Seconds since the oldest charge in `processing` was created; 0 where there is none. Reads `charges_issuing_check_at`. */
+export async function oldestIssuingSeconds(db: Queryable): Promise<number> {
+  const [row] = await db.query<{ age: number }>(
+    named(
+      'find_oldest_issuing_age',
+      sql`
+        select coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as age
+        from (
+          select created_at from charges
+          where status = 'processing' and check_at is not null
+          order by check_at
+          limit ${ISSUING_READ_MAX}
+        ) as issuing`,
+    ),
+  );
+  return row?.age ?? 0;
 }
 
 /** Leases one charge that is still being issued; null while another check of it is under way. */

@@ -1,4 +1,4 @@
-import { counter } from '@pixmesh/telemetry/metrics';
+import { counter, observedGauge } from '@pixmesh/telemetry/metrics';
 
 import type { ChargeRow, StoredStatus } from './charge-row.ts';
 
@@ -26,4 +26,13 @@ export const CHARGES_MOVED = {
 export function chargeCreated({ amount }: Pick<ChargeRow, 'amount'>): void {
   created.add(1);
   createdCents.add(Number(amount));
+}
+
+/** A gauge that is read when somebody scrapes; age alone never ends a charge in `processing` (decision 63). */
+export function observeIssuing(oldestSeconds: () => Promise<number>): void {
+  observedGauge(
+    'charges_processing_oldest_age_seconds',
+    'Age of the oldest charge whose issuing has no end yet',
+    async () => [{ value: await oldestSeconds() }],
+  );
 }

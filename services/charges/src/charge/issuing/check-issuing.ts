@@ -84,7 +84,12 @@ async function removeUnusable(
   if (issued.received.length > 0) return await finishFailed(deps, charge, end);
   const { id, accountId } = charge;
   const removal = await deps.acquirer.cancelCharge(toAcquirerId(id), { accountId });
-  return removal.kind === 'canceled' ? await finishFailed(deps, charge, end) : charge;
+  if (removal.kind === 'canceled') return await finishFailed(deps, charge, end);
+  deps.logger.error(
+    { charge_id: id, removal: removal.kind },
+    'charge without a usable code not removed at the acquirer',
+  );
+  return charge;
 }
 
 /** What was received for a charge that fails is recorded by a check of its own, at once. */
