@@ -11,14 +11,20 @@ const BLOCKS_MAX = 100;
 /**
  * Unblocks what the acquirer did not return of lost disputes (decision 138): as soon as any of it has returned, or
  * once the acquirer has had its time. A return that comes later still is taken from the balance. Where the acquirer does
- * not answer what has returned, the block stays: a return that is not known yet has to find its money.
+ * not answer what has returned, the block stays: a return that is not known yet has to find its money. Each block may
+ * take as long as a page of the list, so the lease is renewed before it; false for a process that has lost it.
  */
-export async function endBlocks(deps: ApplyDeps): Promise<void> {
+export async function endBlocks(
+  deps: ApplyDeps,
+  renewLease: () => Promise<boolean>,
+): Promise<boolean> {
   for (const dispute of await findStandingBlocks(deps.db, BLOCKS_MAX)) {
+    if (!(await renewLease())) return false;
     await endBlock(deps, dispute).catch((error: unknown) => {
       deps.logger.error({ err: error, dispute_id: dispute.id }, 'block not ended');
     });
   }
+  return true;
 }
 
 async function endBlock(deps: ApplyDeps, seen: DisputeRow): Promise<void> {

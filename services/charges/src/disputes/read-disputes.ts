@@ -14,7 +14,7 @@ const PIX_AT_ONCE = 8;
 export type ReadDisputesDeps = ApplyDeps & {
   acquirer: Pick<Acquirer, 'listDisputes' | 'submitDefense'>;
   intervalMs: number;
-  /** For one page; a replica that dies in a reading is followed after this. */
+  /** For one page, or one block; a replica that dies in a reading is followed after this. */
   leaseMs: number;
 };
 
@@ -29,7 +29,8 @@ export async function readDisputes(deps: ReadDisputesDeps, reading: Reading): Pr
   let isReadable = true;
   try {
     // First, because it does not need the list: one that cannot be read must not keep money blocked.
-    await endBlocks(deps);
+    const renewLease = async () => await renewReading(deps.db, reading, deps.leaseMs);
+    if (!(await endBlocks(deps, renewLease))) return;
     for (let page = 0; page < PAGES_MAX && !isComplete; page += 1) {
       const listed = await deps.acquirer.listDisputes({ ...reading, page });
       if (listed.kind === 'unknown') {
@@ -45,7 +46,7 @@ export async function readDisputes(deps: ReadDisputesDeps, reading: Reading): Pr
       const waiting = await applyAll(deps, await findChanged(deps.db, listed.items));
       waitingFrom = earlier(waitingFrom, waiting);
       isComplete = !listed.hasMore;
-      if (!(await renewReading(deps.db, reading, deps.leaseMs))) return;
+      if (!(await renewLease())) return;
     }
   } finally {
     await endReading(deps.db, reading, {

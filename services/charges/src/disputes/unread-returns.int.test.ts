@@ -50,6 +50,8 @@ beforeEach(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
+const isOurs = () => Promise.resolve(true);
+
 function hoursAgo(hours: number): Date {
   return new Date(Date.now() - hours * HOUR_MS);
 }
@@ -57,13 +59,13 @@ function hoursAgo(hours: number): Date {
 test('the block of a lost dispute stands until the acquirer answers what has returned', async () => {
   expect(await applyInfraction(deps, opened)).toBe('done');
   expect(await applyInfraction(deps, lost)).toBe('done');
-  await endBlocks(deps);
+  await endBlocks(deps, isOurs);
   expect(await findByInfraction(database.db, lost.id)).toMatchObject({
     status: 'lost',
     block: 'standing',
   });
   areReturnsRead = true;
-  await endBlocks(deps);
+  await endBlocks(deps, isOurs);
   expect(await findByInfraction(database.db, lost.id)).toMatchObject({ block: 'ended' });
 });
 
