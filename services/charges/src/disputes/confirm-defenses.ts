@@ -75,9 +75,11 @@ async function sendAgain(
       await storeDefense(deps, dispute.id, { text, sentAt: null });
       return;
     case 'refused':
-    case 'not_found':
       // The list has shown that nothing arrived, so this one counts.
       return await giveUp(deps, dispute, intended);
+    case 'not_found':
+      // The list shows it as open, so that this answer proves nothing.
+      return;
     case 'unknown':
       return;
     default:

@@ -36,7 +36,7 @@ export async function sendDefense(
       if (!isRepeat) await dropIntent(deps.db, id, intended);
       throw new AppError('ACQUIRER_REJECTED', { publicMessage: outcome.message });
     case 'not_found':
-      if (!isRepeat) await dropIntent(deps.db, id, intended);
+      // Its list has shown the infraction: this answer proves nothing, and the intent stays.
       throw new AppError('INTERNAL_ERROR', {
         message: 'the acquirer does not know its infraction',
       });
