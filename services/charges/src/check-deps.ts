@@ -27,11 +27,12 @@ export function createCheckDeps(parts: {
 }): CheckDeps {
   const { config, db, moves, receipts, logger, acquirer, signals } = parts;
   const wakeOutbox = signals.outbox.notify;
-  const issuingDeps = { db, moves, acquirer, logger, wakeOutbox, ...issuingSettings(config) };
+  const wakeStatusChecks = signals.statusChecks.notify;
+  const wakes = { wakeOutbox, wakeStatusChecks };
+  const issuingDeps = { db, moves, acquirer, logger, ...wakes, ...issuingSettings(config) };
   return {
     ...issuingDeps,
     receipts,
-    wakeStatusChecks: signals.statusChecks.notify,
     issuing: createIssuing(issuingDeps),
   };
 }

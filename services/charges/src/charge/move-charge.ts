@@ -37,8 +37,11 @@ export type Transition = {
   events: readonly OutboundEvent[];
   /** Ledger commands that belong to the change. */
   commands?: readonly OutboundEvent[];
-  /** Milliseconds until the next routine check, null for none; `kept` where no check of this charge ends with it. */
-  checkInMs: number | null | 'kept';
+  /**
+   * Milliseconds until the next routine check, null for none; `requested` for a check before all routine ones, which the
+   * caller wakes; `kept` where no check of this charge ends with it.
+   */
+  checkInMs: number | null | 'requested' | 'kept';
 };
 
 /** A transition whose events are those of the charge alone. */
@@ -163,7 +166,7 @@ async function moveCharges(db: Queryable, moves: readonly Move[]): Promise<boole
           from json_to_recordset(${JSON.stringify(moves.map(toChange))}::json) as change (
             place int, id uuid, version int, from_status text, status text, cause text, detail text, br_code text,
             location text, failure_reason text, paid_at timestamptz, end_to_end_id text, refunded_amount bigint,
-            unanswered_puts int, events int, ends_check boolean, check_in_ms float8
+            unanswered_puts int, events int, ends_check boolean, is_requested boolean, check_in_ms float8
           )
         ),
         moved as (
@@ -182,6 +185,7 @@ async function moveCharges(db: Queryable, moves: readonly Move[]): Promise<boole
               version = charges.version + 1,
               event_sequence = event_sequence + change.events,
               check_at = case
+                when is_requested then '-infinity'
                 when not ends_check or check_at = '-infinity' then check_at
                 else date_trunc('milliseconds', now()) + check_in_ms * interval '1 ms'
               end,
@@ -227,7 +231,8 @@ function toChange(move: Move, place: number): object {
     unanswered_puts: move.unansweredCalls,
     events: move.events.length,
     ends_check: checkInMs !== 'kept',
-    check_in_ms: checkInMs === 'kept' ? null : checkInMs,
+    is_requested: checkInMs === 'requested',
+    check_in_ms: typeof checkInMs === 'number' ? checkInMs : null,
   };
 }
 

@@ -6,10 +6,11 @@ import { createLogger } from '@pixmesh/telemetry/logger';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
-import { oldestIssuingSeconds } from '#charge/charge-checks.sql.ts';
+import { leaseDueCharges, oldestIssuingSeconds } from '#charge/charge-checks.sql.ts';
 import type { ChargeRow } from '#charge/charge-row.ts';
 import { createChargeMoves } from '#charge/move-charge.ts';
 import { aNewCharge } from '#test/a-new-charge.ts';
+import { aReceivedPix } from '#test/a-received-pix.ts';
 import { RECEIVER } from '#test/charges-under-test.ts';
 
 import { checkIssuing } from './check-issuing.ts';
@@ -17,12 +18,15 @@ import type { IssuingDeps } from './issuing-deps.ts';
 
 let database: TestDatabase;
 let logLines: string[];
+/** How often the status checks were woken. */
+let wakes: number;
 
 beforeAll(async () => {
   database = await createTestDatabase('charges');
 });
 beforeEach(() => {
   logLines = [];
+  wakes = 0;
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
@@ -46,6 +50,10 @@ async function check(charge: ChargeRow, shown: Partial<AcquirerCharge>): Promise
     logger: createLogger('charges', 'error', { write: (line) => void logLines.push(line) }),
     receiver: RECEIVER,
     wakeOutbox: () => undefined,
+    wakeStatusChecks: () => {
+      wakes += 1;
+    },
+    pendingChecks: { firstMs: 60_000, maxMs: 60_000 },
     acquirer: {
       getCharge: () => Promise.resolve({ kind: 'found', value: found }),
       cancelCharge: () => Promise.resolve({ kind: 'unknown', cause: 'timeout' }),
@@ -66,6 +74,33 @@ test.each<[string, Partial<AcquirerCharge>]>([
   const charge = await aNewCharge(database.db);
   expect((await check(charge, shown)).status).toBe('processing');
   expect(logLines.map((line) => JSON.parse(line))).toMatchObject([{ charge_id: charge.id }]);
+});
+
+test.each<[string, Partial<AcquirerCharge>]>([
+  ['is issued', {}],
+  ['fails because it cannot be paid', { location: null }],
+  ['fails because it was removed', { status: 'removed_by_psp' }],
+])(
+  'a check comes before all routine ones where money is seen for a charge that %s',
+  async (_, shown) => {
+    const paid = await aNewCharge(database.db);
+    await check(paid, { received: [aReceivedPix({ amountCents: paid.amount })], ...shown });
+    expect(wakes).toBe(1);
+    const requested = await leaseDueCharges(database.db, 'requested', {
+      limit: 10,
+      leaseMs: 1_000,
+    });
+    expect(requested.map(({ id }) => id)).toEqual([paid.id]);
+  },
+);
+
+test('a charge that is issued and not paid has a routine check', async () => {
+  const charge = await aNewCharge(database.db);
+  expect((await check(charge, {})).status).toBe('pending');
+  expect(wakes).toBe(0);
+  expect(await leaseDueCharges(database.db, 'requested', { limit: 10, leaseMs: 1_000 })).toEqual(
+    [],
+  );
 });
 
 test('the age of the oldest charge in processing is known, and 0 where none is', async () => {

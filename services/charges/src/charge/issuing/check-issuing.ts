@@ -93,8 +93,8 @@ async function removeUnusable(
 }
 
 /** What was received for a charge that fails is recorded by a check of its own, at once. */
-function checkForMoneyInMs({ received }: AcquirerCharge): number | null {
-  return received.length > 0 ? 0 : null;
+function checkForMoneyInMs({ received }: AcquirerCharge): 'requested' | null {
+  return received.length > 0 ? 'requested' : null;
 }
 
 async function afterNotFound(

@@ -9,7 +9,11 @@ import type { IssuingDeps } from './issuing-deps.ts';
 
 const FAILURE_REASON_LENGTH_MAX = 255;
 
-type Failed = { reason: string; checkInMs?: number | null; unansweredCalls?: number };
+type Failed = {
+  reason: string;
+  checkInMs?: AnnouncedMove['checkInMs'];
+  unansweredCalls?: number;
+};
 
 /** `processing` → `pending`: `created` and `emitted` in the same commit, at the same moment (decision 65). */
 export async function finishIssued(
@@ -18,7 +22,7 @@ export async function finishIssued(
   issued: { brCode: string; location: string | null; checkAgainNow: boolean },
 ): Promise<ChargeRow> {
   const { brCode, location } = issued;
-  const checkInMs = issued.checkAgainNow ? 0 : nextCheckMs(0, deps.pendingChecks);
+  const checkInMs = issued.checkAgainNow ? 'requested' : nextCheckMs(0, deps.pendingChecks);
   const change = {
     from: charge,
     status: 'pending',
@@ -62,5 +66,6 @@ async function move(
   types: readonly ChargeEventType[],
 ): Promise<ChargeRow> {
   const after = await announceMove(deps, change, types);
+  if (after !== null && change.checkInMs === 'requested') deps.wakeStatusChecks();
   return after ?? (await findAnyCharge(deps.db, change.from.id)) ?? change.from;
 }

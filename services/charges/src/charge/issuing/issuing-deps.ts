@@ -15,6 +15,7 @@ export type IssuingDeps = {
   receiver: Receiver;
   logger: Logger;
   wakeOutbox(): void;
+  wakeStatusChecks(): void;
   acquirerTimeoutMs: number;
   giveUpMs: number;
   leaseMs: number;
