@@ -2,7 +2,7 @@ import { newId } from '@pixmesh/kernel/ids';
 import { toCents } from '@pixmesh/kernel/money';
 import type { Queryable } from '@pixmesh/postgres/pool';
 
-import type { ChargeRow } from '#charge/charge-row.ts';
+import type { LeasedCharge } from '#charge/charge-row.ts';
 import { insertCharges, type NewCharge } from '#charge/creation/new-charges.sql.ts';
 
 /** An order of 20.00 of a new account, to be stored under a lease of a minute. */
@@ -29,7 +29,7 @@ export function aNewOrder(): NewCharge {
 }
 
 /** A charge in `processing` whose first call is counted. */
-export async function aNewCharge(db: Queryable): Promise<ChargeRow> {
+export async function aNewCharge(db: Queryable): Promise<LeasedCharge> {
   const [charge = null] = await insertCharges(db, [aNewOrder()]);
   if (charge === null) throw new Error('the id exists');
   return charge;

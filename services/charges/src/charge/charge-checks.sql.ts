@@ -5,7 +5,7 @@ import { leaseDueInTurn, type LeaseTurn } from '@pixmesh/postgres/lease-in-turn'
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
-import type { ChargeRow } from '#charge/charge-row.ts';
+import type { ChargeRow, LeasedCharge } from '#charge/charge-row.ts';
 import { CHARGE_COLUMNS, type ChargeRecord, toChargeRow } from '#charge/charges.sql.ts';
 
 /** A scrape must not cost more the longer an outage lasts. */
@@ -14,9 +14,11 @@ const ISSUING_READ_MAX = 10_000;
 const CHARGES = { table: sql`charges`, key: sql`id`, columns: CHARGE_COLUMNS };
 
 /** Leases up to `limit` charges that are due in their issuing, accounts in turn. Reads `charges_issuing_check_at`. */
-export async function leaseIssuingCharges(db: Queryable, options: LeaseTurn): Promise<ChargeRow[]> {
-  const rows = await db.query<ChargeRecord>(leaseIssuingStatement(options));
-  return rows.map(toChargeRow);
+export async function leaseIssuingCharges(
+  db: Queryable,
+  options: LeaseTurn,
+): Promise<LeasedCharge[]> {
+  return await lease(db, leaseIssuingStatement(options));
 }
 
 export function leaseIssuingStatement(options: LeaseTurn): Statement {
@@ -32,10 +34,9 @@ export async function leaseDueCharges(
   db: Queryable,
   urgency: Urgency,
   options: LeaseTurn,
-): Promise<ChargeRow[]> {
+): Promise<LeasedCharge[]> {
   const statement = leaseDueInTurn(CHARGES, { ...options, urgency });
-  const rows = await db.query<ChargeRecord>(named(`lease_${urgency}_charges`, statement));
-  return rows.map(toChargeRow);
+  return await lease(db, named(`lease_${urgency}_charges`, statement));
 }
 
 /** Seconds since the oldest charge in `processing` was created; 0 where there is none. Reads `charges_issuing_check_at`. */
@@ -61,8 +62,9 @@ export async function leaseProcessingCharge(
   db: Queryable,
   id: ChargeId,
   leaseMs: number,
-): Promise<ChargeRow | null> {
-  const rows = await db.query<ChargeRecord>(
+): Promise<LeasedCharge | null> {
+  const [leased = null] = await lease(
+    db,
     named(
       'lease_processing_charge',
       sql`
@@ -74,7 +76,7 @@ export async function leaseProcessingCharge(
         returning ${CHARGE_COLUMNS}`,
     ),
   );
-  return rows[0] ? toChargeRow(rows[0]) : null;
+  return leased;
 }
 
 /**
@@ -85,8 +87,9 @@ export async function leaseCharge(
   db: Queryable,
   id: ChargeId,
   leaseMs: number,
-): Promise<ChargeRow | null> {
-  const rows = await db.query<ChargeRecord>(
+): Promise<LeasedCharge | null> {
+  const [leased = null] = await lease(
+    db,
     named(
       'lease_charge',
       sql`
@@ -96,7 +99,13 @@ export async function leaseCharge(
         returning ${CHARGE_COLUMNS}`,
     ),
   );
-  return rows[0] ? toChargeRow(rows[0]) : null;
+  return leased;
+}
+
+async function lease(db: Queryable, statement: Statement): Promise<LeasedCharge[]> {
+  const leasedFromMs = performance.now();
+  const rows = await db.query<ChargeRecord>(statement);
+  return rows.map((row) => ({ ...toChargeRow(row), leasedFromMs }));
 }
 
 /** Ends a check that changed nothing, with what it was answered, and schedules the next one; null: only when requested. */

@@ -64,3 +64,9 @@ export type ChargeRow = {
   /** Database time of the read, for decisions that compare times; in milliseconds, as all times are stored. */
   readAt: Date;
 };
+
+/** A charge that this process has just leased. */
+export type LeasedCharge = ChargeRow & {
+  /** By `performance.now()`, before the lease was asked for: it ends no earlier than its length after that. */
+  leasedFromMs: number;
+};

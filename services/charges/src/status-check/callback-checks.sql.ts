@@ -4,7 +4,7 @@ import type { NamedRow } from '@pixmesh/postgres/named-checks';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
-import type { ChargeRow } from '#charge/charge-row.ts';
+import type { LeasedCharge } from '#charge/charge-row.ts';
 import { CHARGE_COLUMNS, type ChargeRecord, toChargeRow } from '#charge/charges.sql.ts';
 
 /** A repeated callback about a Pix that was checked requests another check after this long; about ours in suspense, at once. */
@@ -30,7 +30,8 @@ export async function leaseNamedCharges(
   db: Queryable,
   names: readonly NamedByCallback[],
   { places, leaseMs }: { places: number; leaseMs: number },
-): Promise<NamedRow<ChargeRow>[]> {
+): Promise<NamedRow<LeasedCharge>[]> {
+  const leasedFromMs = performance.now();
   const endToEndIds = names.flatMap(({ endToEndId }) => endToEndId ?? []);
   const leaseEnd = sql`now() + ${leaseMs}::int * interval '1 ms'`;
   const rows = await db.query<ChargeRecord & { is_leased: boolean; places: number[] }>(
@@ -88,7 +89,7 @@ export async function leaseNamedCharges(
     ),
   );
   return rows.map((row) => ({
-    row: toChargeRow(row),
+    row: { ...toChargeRow(row), leasedFromMs },
     isLeased: row.is_leased,
     places: row.places,
   }));

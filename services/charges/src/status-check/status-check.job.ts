@@ -4,7 +4,7 @@ import { type DueRowsJob, startDueRowsJob } from '@pixmesh/postgres/due-rows-job
 import type { WakeSignal } from '@pixmesh/service/wake-signal';
 
 import { leaseDueCharges, leaseIssuingCharges } from '#charge/charge-checks.sql.ts';
-import type { ChargeRow } from '#charge/charge-row.ts';
+import type { LeasedCharge } from '#charge/charge-row.ts';
 import type { Issuing } from '#charge/issuing/issuing.ts';
 
 import { type CheckDeps, checkChargeStatus } from './check-charge.ts';
@@ -25,9 +25,9 @@ export type StatusCheckDeps = CheckDeps & {
  * Checks charges that may have changed at the acquirer, for as long as the process lives: requested checks and those of
  * issuing when they are due, the others a few at a time, accounts in turn.
  */
-export function startStatusCheckJob(deps: StatusCheckDeps): DueRowsJob<ChargeRow> {
+export function startStatusCheckJob(deps: StatusCheckDeps): DueRowsJob<LeasedCharge> {
   const { db, logger, signal, leaseMs } = deps;
-  return startDueRowsJob<ChargeRow>({
+  return startDueRowsJob<LeasedCharge>({
     name: 'check charge status',
     logger,
     signal,
@@ -57,7 +57,7 @@ export function startStatusCheckJob(deps: StatusCheckDeps): DueRowsJob<ChargeRow
 /** The status check of a leased charge, in its issuing or after. Answers what the acquirer said. */
 export async function checkCharge(
   deps: Omit<StatusCheckDeps, 'signal'>,
-  charge: ChargeRow,
+  charge: LeasedCharge,
 ): Promise<AnswerWord> {
   return charge.status === 'processing'
     ? await deps.issuing.check(charge)

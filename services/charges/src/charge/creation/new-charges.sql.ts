@@ -4,7 +4,7 @@ import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 import { createWriteBatcher, type WriteBatcher } from '@pixmesh/postgres/write-batcher';
 
-import type { ChargeRow } from '#charge/charge-row.ts';
+import type { ChargeRow, LeasedCharge } from '#charge/charge-row.ts';
 import { CHARGE_COLUMNS, type ChargeRecord, toChargeRow } from '#charge/charges.sql.ts';
 
 export type NewCharge = {
@@ -29,7 +29,7 @@ export type NewCharge = {
 };
 
 /** Charges that are stored together share a statement and its commit. Null where the id exists. */
-export type NewCharges = WriteBatcher<NewCharge, ChargeRow | null>;
+export type NewCharges = WriteBatcher<NewCharge, LeasedCharge | null>;
 
 export function createNewCharges(db: Queryable): NewCharges {
   return createWriteBatcher((charges) => insertCharges(db, charges));
@@ -42,7 +42,8 @@ export function createNewCharges(db: Queryable): NewCharges {
 export async function insertCharges(
   db: Queryable,
   charges: readonly NewCharge[],
-): Promise<(ChargeRow | null)[]> {
+): Promise<(LeasedCharge | null)[]> {
+  const leasedFromMs = performance.now();
   const rows = await db.query<ChargeRecord>(
     named(
       'insert_charges',
@@ -80,7 +81,9 @@ export async function insertCharges(
     ),
   );
   // By the token: two that came together may have one id.
-  const stored = new Map(rows.map((row) => [row.lease_token, toChargeRow(row)]));
+  const stored = new Map(
+    rows.map((row) => [row.lease_token, { ...toChargeRow(row), leasedFromMs }]),
+  );
   return charges.map(({ leaseToken }) => stored.get(leaseToken) ?? null);
 }
 

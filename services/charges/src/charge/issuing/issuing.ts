@@ -4,7 +4,7 @@ import type { AnswerWord } from '@pixmesh/acquirer/describe-answer';
 import { type Deadline, untilDeadline } from '@pixmesh/http/deadline';
 import { AppError } from '@pixmesh/kernel/app-error';
 
-import type { ChargeRow } from '#charge/charge-row.ts';
+import type { ChargeRow, LeasedCharge } from '#charge/charge-row.ts';
 import { findAnyCharge } from '#charge/charges.sql.ts';
 import { nextCheckMs } from '@pixmesh/kernel/check-schedule';
 import { failpoint } from '#failpoints.ts';
@@ -22,11 +22,11 @@ export type Issuing = {
    * Issues a charge that this call has just stored.
    * @throws AppError `ACQUIRER_REJECTED`; `INTERNAL_ERROR` when the outcome is unknown at the deadline
    */
-  issueNew(charge: ChargeRow, deadline: Deadline): Promise<ChargeRow>;
+  issueNew(charge: LeasedCharge, deadline: Deadline): Promise<ChargeRow>;
   /** For a repeat of its key: the charge, out of `processing` if that could be done before the deadline. */
   finish(charge: ChargeRow, deadline: Deadline): Promise<ChargeRow>;
   /** One status check of a leased charge in `processing`; releases the lease. Answers what the acquirer said. */
-  check(charge: ChargeRow): Promise<AnswerWord>;
+  check(charge: LeasedCharge): Promise<AnswerWord>;
 };
 
 /**
@@ -40,10 +40,10 @@ export function createIssuing(deps: IssuingDeps): Issuing {
   return {
     issueNew,
     finish,
-    check: async (charge) => (await check(deps, charge, callsBeginBefore(deps))).answer,
+    check: async (charge) => (await check(deps, charge, callsBeginBefore(deps, charge))).answer,
   };
 
-  async function issueNew(charge: ChargeRow, deadline: Deadline): Promise<ChargeRow> {
+  async function issueNew(charge: LeasedCharge, deadline: Deadline): Promise<ChargeRow> {
     const issuing = issueAndConfirm(deps, charge).finally(() => inFlight.delete(charge.id));
     inFlight.set(charge.id, issuing);
     const issued = await untilDeadline(issuing, deadline);
@@ -60,9 +60,9 @@ export function createIssuing(deps: IssuingDeps): Issuing {
     let current = charge;
     while (current.status === 'processing' && deadline.remainingMs() > 0) {
       const local = inFlight.get(charge.id);
-      const callBeforeMs = callsBeginBefore(deps);
       const leased = local ? null : await leaseProcessingCharge(deps.db, charge.id, deps.leaseMs);
       if (leased) {
+        const callBeforeMs = callsBeginBefore(deps, leased);
         const checked = await untilDeadline(check(deps, leased, callBeforeMs), deadline);
         return checked?.charge ?? leased;
       }
@@ -74,8 +74,8 @@ export function createIssuing(deps: IssuingDeps): Issuing {
 }
 
 /** The first call of a charge; an answer that got lost is asked for once, while the caller still waits. */
-async function issueAndConfirm(deps: IssuingDeps, charge: ChargeRow): Promise<ChargeRow> {
-  const callBeforeMs = callsBeginBefore(deps);
+async function issueAndConfirm(deps: IssuingDeps, charge: LeasedCharge): Promise<ChargeRow> {
+  const callBeforeMs = callsBeginBefore(deps, charge);
   const issued = await issueCharge(deps, charge, {
     // The insert has counted it.
     count: () => Promise.resolve({ row: charge, formerCallAt: null }),
@@ -86,9 +86,12 @@ async function issueAndConfirm(deps: IssuingDeps, charge: ChargeRow): Promise<Ch
   return (await check(deps, issued, callBeforeMs)).charge;
 }
 
-/** Until when by `performance.now()` a call may begin and still end within a lease that begins now. */
-function callsBeginBefore({ leaseMs, acquirerTimeoutMs }: IssuingDeps): number {
-  return performance.now() + leaseMs - acquirerTimeoutMs;
+/** Until when by `performance.now()` a call may begin and still end within the lease. */
+function callsBeginBefore(
+  { leaseMs, acquirerTimeoutMs }: IssuingDeps,
+  { leasedFromMs }: LeasedCharge,
+): number {
+  return leasedFromMs + leaseMs - acquirerTimeoutMs;
 }
 
 async function check(
