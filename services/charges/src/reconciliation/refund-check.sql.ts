@@ -109,13 +109,45 @@ export async function listContradicted(db: Queryable): Promise<ContradictedRefun
 /** What a charge counts as refunded, and what recorded returns add up to. */
 export type CountedRefunds = { id: string; counted: bigint; recorded: bigint; seenAt: Date };
 
-/**
- * Charges of which something went back since an instant (null: ever), and the named ones, whose count is not the sum of
- * their refunds and plain returns. Returns under the MED are not counted there (decision 77).
- */
-export async function listMiscounted(
+/** A page of the charges of which something ever went back, by id. Reads `pix_returns_charge`. */
+export async function listReturnedCharges(
   db: Queryable,
-  { since, ids }: { since: Date | null; ids: readonly string[] },
+  page: { after: string | null; limit: number },
+): Promise<string[]> {
+  const rows = await db.query<{ charge_id: string }>(
+    named(
+      'list_returned_charges',
+      sql`
+        select distinct charge_id from pix_returns
+        where charge_id is not null
+          and charge_id > coalesce(${page.after}::uuid, '00000000-0000-0000-0000-000000000000')
+        order by charge_id
+        limit ${page.limit}`,
+    ),
+  );
+  return rows.map(({ charge_id: id }) => id);
+}
+
+/** Those of which something went back since an instant. Reads `pix_returns_seen_at`. */
+export async function findReturnedSince(db: Queryable, since: Date): Promise<string[]> {
+  const rows = await db.query<{ charge_id: string }>(
+    named(
+      'find_returned_charges',
+      sql`
+        select distinct charge_id from pix_returns
+        where charge_id is not null and seen_at >= ${skewed(since)}`,
+    ),
+  );
+  return rows.map(({ charge_id: id }) => id);
+}
+
+/**
+ * Those of some charges whose count is not the sum of their refunds and plain returns. Returns under the MED are not
+ * counted there (decision 77).
+ */
+export async function findMiscounted(
+  db: Queryable,
+  ids: readonly string[],
 ): Promise<CountedRefunds[]> {
   const rows = await db.query<{ id: string; counted: bigint; recorded: bigint; seen_at: Date }>(
     named(
@@ -129,12 +161,7 @@ export async function listMiscounted(
           from pix_returns
           where pix_returns.end_to_end_id = charges.end_to_end_id and disposition in ('refund', 'returned')
         ) as back on true
-        where charges.id in (
-          select charge_id from pix_returns
-          where charge_id is not null and seen_at >= coalesce(${since && skewed(since)}::timestamptz, '-infinity')
-          union
-          select unnest(${ids}::uuid[])
-        )
+        where charges.id = any(${ids}::uuid[])
         group by charges.id
         having refunded_amount <> coalesce(sum(amount_back), 0)`,
     ),

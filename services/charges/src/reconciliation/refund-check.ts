@@ -6,6 +6,7 @@ import type { Database } from '@pixmesh/postgres/pool';
 import type { Check, FoundBreak, Scope } from '@pixmesh/reconciliation/check';
 import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 import { createResources } from '@pixmesh/reconciliation/resources';
+import { createWalk } from '@pixmesh/reconciliation/walk';
 
 import { holdSettleCommandId } from '#refunds/hold-commands.ts';
 
@@ -21,15 +22,19 @@ import {
 import {
   type ComparedRefund,
   findComparedRefunds,
+  findMiscounted,
   findRefundsByHold,
+  findReturnedSince,
   listComparedRefunds,
   listContradicted,
   listEndedSince,
-  listMiscounted,
+  listReturnedCharges,
 } from './refund-check.sql.ts';
 
 /** Each is asked for by itself at the acquirer, a few at once; their journals in one look-up. */
 const REFUNDS_PER_PAGE = 100;
+/** Charges whose returns are added up in one statement. */
+const CHARGES_PER_PAGE = 1_000;
 const IN_FLIGHT_MAX = 8;
 
 export type RefundCheckDeps = {
@@ -83,8 +88,28 @@ async function compareHolds({ db, ledger }: RefundCheckDeps) {
 }
 
 async function compareCounts({ db }: RefundCheckDeps, scope: Scope): Promise<FoundBreak[]> {
-  const ids = scope.knownIds.filter((id) => parseId(id) !== null);
-  return (await listMiscounted(db, { since: scope.since, ids })).map(miscounted);
+  const breaks: FoundBreak[] = [];
+  for await (const ids of returnedCharges(db, scope)) {
+    scope.signal.throwIfAborted();
+    breaks.push(...(await findMiscounted(db, ids)).map(miscounted));
+  }
+  return breaks;
+}
+
+/** Ids of the charges whose count is compared, a page at a time. */
+async function* returnedCharges(db: Database, scope: Scope): AsyncGenerator<string[]> {
+  const known = scope.knownIds.filter((id) => parseId(id) !== null);
+  const since = scope.since === null ? [] : await findReturnedSince(db, scope.since);
+  const named = [...known, ...since];
+  for (let start = 0; start < named.length; start += CHARGES_PER_PAGE) {
+    yield named.slice(start, start + CHARGES_PER_PAGE);
+  }
+  if (scope.since !== null) return;
+  yield* createWalk<string>({
+    read: (after, limit) => listReturnedCharges(db, { after, limit }),
+    idOf: (id) => id,
+    pageSize: CHARGES_PER_PAGE,
+  }).all();
 }
 
 async function compareReturns(
