@@ -2,7 +2,16 @@ import { sql } from '@pixmesh/postgres/sql';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { type NoticeOutcome, noticePix } from './pix-notices.sql.ts';
+import { leaseNamedCharges } from '#status-check/callback-checks.sql.ts';
+
+import {
+  endNotice,
+  leaseDueNotices,
+  type NoticeOutcome,
+  noticePix,
+  oldestNoticeSeconds,
+  releaseNotice,
+} from './pix-notices.sql.ts';
 
 const PAUSE_MS = 600_000;
 
@@ -41,5 +50,41 @@ test.each<[NoticeOutcome, number, number, boolean]>([
     const endToEndId = await aNotice(outcome, agoMs);
     await noticePix(database.db, [endToEndId], { notFoundMs });
     expect(await isDue(endToEndId)).toBe(expected);
+  },
+);
+
+test.each<[string, (endToEndId: string) => Promise<unknown>]>([
+  ['the list', (id) => noticePix(database.db, [id], { notFoundMs: 0 })],
+  [
+    'a callback',
+    (endToEndId) =>
+      leaseNamedCharges(database.db, [{ chargeId: null, endToEndId, traceparent: null }], {
+        places: 0,
+        leaseMs: PAUSE_MS,
+      }),
+  ],
+])(
+  'a Pix that was done and is announced again by %s begins anew: its age and its checks',
+  async (_, announce) => {
+    const { db } = database;
+    await db.query(sql`delete from pix_notices`);
+    const endToEndId = `E${crypto.randomUUID()}`;
+    const check = async () => {
+      const [notice] = await leaseDueNotices(db, 'routine', { limit: 1, leaseMs: PAUSE_MS });
+      if (!notice) throw new Error('the notice is not due');
+      return notice;
+    };
+    await announce(endToEndId);
+    await releaseNotice(db, await check(), 0);
+    await db.query(sql`update pix_notices set noticed_at = noticed_at - interval '1 hour'`);
+    // Announced again while it waits, it is still the one of an hour ago.
+    await announce(endToEndId);
+    expect(await oldestNoticeSeconds(db)).toBeGreaterThan(3_000);
+    const waiting = await check();
+    expect(waiting.checks).toBe(1);
+    await endNotice(db, waiting, 'suspended');
+    await announce(endToEndId);
+    expect(await oldestNoticeSeconds(db)).toBeLessThan(3_000);
+    expect((await check()).checks).toBe(0);
   },
 );

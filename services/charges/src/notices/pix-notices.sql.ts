@@ -15,7 +15,8 @@ export type NoticeOutcome = 'suspended' | 'of_charge' | 'not_found' | 'foreign_k
 
 /**
  * Requests a check of Pix that no charge explains and the acquirer itself shows, before those that callbacks announce.
- * One that was found to have a foreign key is left alone, and one that was not there for `notFoundMs`.
+ * One that was found to have a foreign key is left alone, and one that was not there for `notFoundMs`. One that was done
+ * begins anew.
  */
 export async function noticePix(
   db: Queryable,
@@ -31,7 +32,11 @@ export async function noticePix(
         select distinct end_to_end_id, '-infinity'::timestamptz
         from unnest(${endToEndIds}::text[]) as listed (end_to_end_id)
         on conflict (end_to_end_id) do update
-        set check_at = '-infinity', outcome = null, done_at = null
+        set check_at = '-infinity',
+            checks = case when pix_notices.done_at is null then pix_notices.checks else 0 end,
+            noticed_at = case when pix_notices.done_at is null then pix_notices.noticed_at else now() end,
+            outcome = null,
+            done_at = null
         where pix_notices.outcome is distinct from 'foreign_key'
           and (
             pix_notices.outcome is distinct from 'not_found'

@@ -111,7 +111,8 @@ function noticeUnexplained(): Statement {
         )
       order by end_to_end_id, place
       on conflict (end_to_end_id) do update
-      set check_at = now(), outcome = null, done_at = null, check_traceparent = excluded.check_traceparent
+      set check_at = now(), checks = 0, noticed_at = now(), outcome = null, done_at = null,
+          check_traceparent = excluded.check_traceparent
       where pix_notices.done_at < now() - ${REPEAT_AFTER_MS}::float8 * interval '1 ms'
         or pix_notices.outcome = 'suspended'
     )`;
