@@ -9,12 +9,12 @@ import type { ChargeRow } from '#charge/charge-row.ts';
 import { findAnyCharge } from '#charge/charges.sql.ts';
 import { failpoint } from '#failpoints.ts';
 import { applyProviderState } from '#status-check/apply-provider-state.ts';
-import type { CheckDeps } from '#status-check/check-charge.ts';
+import type { CheckChargeDeps } from '#status-check/check-charge.ts';
 import { requestCheck } from '#charge/charge-checks.sql.ts';
 
 import { decideCancellation } from './decide-cancellation.ts';
 
-export type CancelDeps = CheckDeps & { wakeStatusChecks(): void };
+export type CancelDeps = CheckChargeDeps & { wakeStatusChecks(): void };
 
 /** `repeated`: an earlier or faster call had done it, and this one changed nothing. */
 type CanceledCharge = { charge: ChargeRow; repeated: boolean };
@@ -101,7 +101,8 @@ async function answerByCheck(
     const options = { accountId: charge.accountId, signal: deadline.signal() };
     const found = await deps.acquirer.getCharge(toAcquirerId(id), options);
     if (found.kind === 'found') {
-      await applyProviderState(deps, charge, found.value);
+      // A check of another process may hold the lease, and ends by itself.
+      await applyProviderState(deps, { ...charge, leaseToken: null }, found.value);
       isPaidThere = found.value.status === 'settled';
     }
   }

@@ -53,7 +53,7 @@ export type ChargeRow = {
   firstNotFoundAt: Date | null;
   uncountedRefusal: string | null;
   checks: number;
-  /** Of the status check under way, if this read took the lease. */
+  /** Of the status check under way, by this process or another; a `LeasedCharge` has its own. */
   leaseToken: string | null;
   checkTraceparent: string | null;
   /** Of the last status check since the charge last changed. */

@@ -18,7 +18,7 @@ const LATE_TRACE_MS = 3_600_000;
 /** The longest between two checks of a charge that has expired. */
 const EXPIRED_CHECK_MS_MAX = 86_400_000;
 
-export type CheckDeps = ApplyStateDeps & {
+export type CheckChargeDeps = ApplyStateDeps & {
   acquirer: Pick<Acquirer, 'getCharge' | 'cancelCharge'>;
   processingChecks: CheckPeriods;
   pendingChecks: CheckPeriods;
@@ -29,7 +29,10 @@ export type CheckDeps = ApplyStateDeps & {
  * One status check of a leased charge that is issued: whatever has happened to it at the acquirer is applied, and the
  * next check is scheduled. A callback only ever leads here (decisions 211–213). Answers what the acquirer said.
  */
-export async function checkChargeStatus(deps: CheckDeps, charge: ChargeRow): Promise<AnswerWord> {
+export async function checkChargeStatus(
+  deps: CheckChargeDeps,
+  charge: ChargeRow,
+): Promise<AnswerWord> {
   const { id, accountId } = charge;
   const found = await deps.acquirer.getCharge(toAcquirerId(id), { accountId });
   const next = await applyAnswer(deps, charge, found);
@@ -45,7 +48,7 @@ export async function checkChargeStatus(deps: CheckDeps, charge: ChargeRow): Pro
 }
 
 async function applyAnswer(
-  deps: CheckDeps,
+  deps: CheckChargeDeps,
   charge: ChargeRow,
   found: Lookup<AcquirerCharge>,
 ): Promise<StateApplied> {
@@ -62,7 +65,7 @@ async function applyAnswer(
 
 /** Null: only when requested. */
 function nextCheckInMs(
-  deps: CheckDeps,
+  deps: CheckChargeDeps,
   charge: ChargeRow,
   next: Exclude<StateApplied, 'ended'>,
 ): number | null {

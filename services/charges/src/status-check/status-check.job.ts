@@ -7,7 +7,7 @@ import { leaseDueCharges, leaseIssuingCharges } from '#charge/charge-checks.sql.
 import type { LeasedCharge } from '#charge/charge-row.ts';
 import type { Issuing } from '#charge/issuing/issuing.ts';
 
-import { type CheckDeps, checkChargeStatus } from './check-charge.ts';
+import { type CheckChargeDeps, checkChargeStatus } from './check-charge.ts';
 
 /** Exchanges with the acquirer that the job has under way at most. */
 const IN_FLIGHT_MAX = 16;
@@ -15,7 +15,7 @@ const IN_FLIGHT_MAX = 16;
 const ROUTINE_BATCH = 10;
 const ROUTINE_INTERVAL_MS = 250;
 
-export type StatusCheckDeps = CheckDeps & {
+export type StatusCheckDeps = CheckChargeDeps & {
   issuing: Pick<Issuing, 'check'>;
   leaseMs: number;
   signal: WakeSignal;
