@@ -57,10 +57,12 @@ export async function writeChange(
     resolvedAt: resolvedAtAfter(dispute, change),
     block: blockAfter(dispute, change),
   };
-  const written = toWrite.isNew ? await insertDispute(tx, after) : await updateDispute(tx, after);
-  const moved =
-    written && (await moveCharge(tx, transitionOf(receiver, { ...toWrite, dispute: after })));
-  if (!moved) throw new MovedMeanwhile('a dispute or its charge moved meanwhile');
+  // The charge first, as a refund that closes a dispute locks them.
+  const moved = await moveCharge(tx, transitionOf(receiver, { ...toWrite, dispute: after }));
+  const write = toWrite.isNew ? insertDispute : updateDispute;
+  if (!moved || !(await write(tx, after))) {
+    throw new MovedMeanwhile('a dispute or its charge moved meanwhile');
+  }
 }
 
 function transitionOf(receiver: Receiver, { charge, dispute, change }: ChangeToWrite): Transition {
