@@ -27,8 +27,8 @@ test(
     const env = {
       ...testEnvironment({ databaseUrl: database.url, topicPrefix, receiverPort: receiver.port }),
       LOG_LEVEL: 'debug',
-      DELIVERY_TIMEOUT_MS: '500',
-      DELIVERY_LEASE_MS: '2500',
+      DELIVERY_TIMEOUT_MS: '2000',
+      DELIVERY_LEASE_MS: '4000',
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     };
     const event = aChargeEvent({ secret: { clear: SECRET, publicKey: sealingKeys.publicKey } });
