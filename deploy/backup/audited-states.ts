@@ -16,8 +16,8 @@ const AuditRow = z.object({
 const Closed = z.object({ id: z.uuid() });
 
 /**
- * What an operator has closed, as it was when it was exported. After a restore it is closed again; nothing is opened
- * because of it.
+ * What an operator has closed, as it was when it was exported; what the entries name and is not here was open. After a
+ * restore it is closed again; nothing is opened because of it.
  */
 const ClosedStates = z.object({
   keys: z.array(

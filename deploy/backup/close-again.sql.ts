@@ -3,20 +3,22 @@ import { sql } from '@pixmesh/postgres/sql';
 
 import type { AuditExport } from './audited-states.ts';
 
-/** How many rows each closed. */
-export type ClosedCounts = {
-  keys: number;
-  operators: number;
-  accounts: number;
-  applications: number;
+/** Ids of what was open. */
+export type ClosedIds = {
+  keys: string[];
+  operators: string[];
+  accounts: string[];
+  applications: string[];
 };
 
-/** Closes what an export says was closed, and nothing else; a repeat changes nothing. */
+type Row = { id: string };
+
+/** Closes what was closed, and nothing else; a repeat changes nothing. */
 export async function closeAgain(
   tx: Transaction,
-  { closed }: Pick<AuditExport, 'closed'>,
-): Promise<ClosedCounts> {
-  const keys = await tx.query(sql`
+  closed: AuditExport['closed'],
+): Promise<ClosedIds> {
+  const keys = await tx.query<Row>(sql`
     update gateway.api_keys as key
     set revoked_at = coalesce(key.revoked_at, state.revoked_at),
       suspended = key.suspended or state.suspended,
@@ -29,14 +31,14 @@ export async function closeAgain(
       or least(key.expires_at, state.expires_at) is distinct from key.expires_at
     )
     returning key.id`);
-  const operators = await tx.query(sql`
+  const operators = await tx.query<Row>(sql`
     update gateway.operators as operator
     set removed_at = state.removed_at
     from json_to_recordset(${JSON.stringify(closed.operators)}::json)
       as state(id uuid, removed_at timestamptz)
     where operator.id = state.id and operator.removed_at is null
     returning operator.id`);
-  const accounts = await tx.query(sql`
+  const accounts = await tx.query<Row>(sql`
     update gateway.accounts as account
     set status = case state.status when 'inactive' then 'inactive' else account.status end,
       payouts_enabled = account.payouts_enabled and state.payouts_enabled
@@ -48,19 +50,21 @@ export async function closeAgain(
     )
     returning account.id`);
   // With the next version of its state, which reconciliation announces to the dispatcher.
-  const applications = await tx.query(sql`
+  const applications = await tx.query<Row>(sql`
     update gateway.applications as application
     set active = false, version = application.version + 1
     from json_to_recordset(${JSON.stringify(closed.applications)}::json) as state(id uuid)
     where application.id = state.id and application.active
     returning application.id`);
   return {
-    keys: keys.length,
-    operators: operators.length,
-    accounts: accounts.length,
-    applications: applications.length,
+    keys: keys.map(idOf),
+    operators: operators.map(idOf),
+    accounts: accounts.map(idOf),
+    applications: applications.map(idOf),
   };
 }
+
+const idOf = ({ id }: Row): string => id;
 
 /** Entries of the audit log that the restored database lacks; answers them. */
 export async function addEntries(

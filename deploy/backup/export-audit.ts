@@ -18,7 +18,7 @@ import { writeDurably, writeEncrypted } from './encrypted-file.ts';
 import { BackupConfig } from './take-base-backup.ts';
 
 /** A transaction ends within this of its beginning, which `created_at` is; so much is read again each time. */
-const OVERLAP_MS = 60_000;
+export const OVERLAP_MS = 60_000;
 const UNFIT_FOR_NAMES = /[-:.]/g;
 
 /**

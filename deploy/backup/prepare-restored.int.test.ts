@@ -11,6 +11,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { exportAudit } from './export-audit.ts';
 import { prepareRestored } from './prepare-restored.ts';
 
+const NOTHING = { keys: [], operators: [], accounts: [], applications: [] };
+
 /** What operators closed after a moment, in a database that is as it was before. */
 let database: TestDatabase;
 let folder: string;
@@ -35,17 +37,7 @@ afterAll(async () => {
 });
 
 test('what was closed is closed again, what was open stays open, and payouts are stopped', async () => {
-  const [account, application] = [randomUUID(), randomUUID()];
-  await run(
-    `insert into gateway.accounts (id, name, legal_name, document, document_type, phone, status, onboarding_status,
-       auto_payout_enabled, payouts_enabled, payout_fee, charge_expires_in, release_delay_seconds, late_payment_policy)
-     values ($1, 'Loja', 'Loja Ltda', '11222333000181', 'cnpj', '', 'active', 'approved', true, true, 0, 3600, 0, 'accept')`,
-    [account],
-  );
-  await run(
-    "insert into gateway.applications (id, account_id, name, active, version, fingerprint) values ($1, $2, 'Site', true, 1, '')",
-    [application, account],
-  );
+  const application = await anApplicationOf(await anAccount());
   const [revoked, live, suspended] = [
     await aKeyOf(application),
     await aKeyOf(application),
@@ -72,9 +64,10 @@ test('what was closed is closed again, what was open stays open, and payouts are
 
   const prepared = await prepareRestored({ at: new Date() }, env);
   expect(prepared).toMatchObject({
-    closed: { keys: 2, operators: 1, accounts: 0, applications: 0 },
+    closed: { operators: [operator], accounts: [], applications: [] },
     isNewlyStopped: true,
   });
+  expect(prepared.closed.keys.toSorted()).toEqual([revoked, suspended].toSorted());
   expect(prepared.lostEntries.map(({ action }) => action).toSorted()).toEqual([
     'key.revoked',
     'key.updated',
@@ -99,10 +92,42 @@ test('what was closed is closed again, what was open stays open, and payouts are
   ]);
 
   expect(await prepareRestored({ at: new Date() }, env)).toMatchObject({
-    closed: { keys: 0, operators: 0, accounts: 0, applications: 0 },
+    closed: NOTHING,
     lostEntries: [],
     isNewlyStopped: false,
   });
+});
+
+test('what was closed and opened again after the moment stays open', async () => {
+  const at = new Date();
+  const account = await anAccount();
+  const application = await anApplicationOf(account);
+  const key = await aKeyOf(application);
+  await run("update gateway.accounts set status = 'inactive' where id = $1", [account]);
+  await run('update gateway.applications set active = false where id = $1', [application]);
+  await run('update gateway.api_keys set suspended = true where id = $1', [key]);
+  await auditUpdates({ account, application, key });
+  await exportAudit(env);
+  await run("update gateway.accounts set status = 'active' where id = $1", [account]);
+  await run('update gateway.applications set active = true where id = $1', [application]);
+  await run('update gateway.api_keys set suspended = false where id = $1', [key]);
+  await auditUpdates({ account, application, key });
+  await exportAudit(env);
+
+  expect((await prepareRestored({ at }, env)).closed).toEqual(NOTHING);
+});
+
+test('what was closed long before the moment is as the restored database has it', async () => {
+  const account = await anAccount();
+  await run("update gateway.accounts set status = 'inactive' where id = $1", [account]);
+  await auditUpdates({ account });
+  await exportAudit(env);
+  await run("update gateway.accounts set status = 'active' where id = $1", [account]);
+  const exportedAt = Date.now();
+
+  const [long, briefly] = [new Date(exportedAt + 300_000), new Date(exportedAt + 1000)];
+  expect((await prepareRestored({ at: long }, env)).closed).toEqual(NOTHING);
+  expect((await prepareRestored({ at: briefly }, env)).closed.accounts).toEqual([account]);
 });
 
 test('a database that a service is connected to is refused', async () => {
@@ -115,6 +140,26 @@ test('a database that a service is connected to is refused', async () => {
   }
 });
 
+async function anAccount(): Promise<string> {
+  const id = randomUUID();
+  await run(
+    `insert into gateway.accounts (id, name, legal_name, document, document_type, phone, status, onboarding_status,
+       auto_payout_enabled, payouts_enabled, payout_fee, charge_expires_in, release_delay_seconds, late_payment_policy)
+     values ($1, 'Loja', 'Loja Ltda', '11222333000181', 'cnpj', '', 'active', 'approved', true, true, 0, 3600, 0, 'accept')`,
+    [id],
+  );
+  return id;
+}
+
+async function anApplicationOf(account: string): Promise<string> {
+  const id = randomUUID();
+  await run(
+    "insert into gateway.applications (id, account_id, name, active, version, fingerprint) values ($1, $2, 'Site', true, 1, '')",
+    [id, account],
+  );
+  return id;
+}
+
 async function aKeyOf(application: string): Promise<string> {
   const id = randomUUID();
   await run(
@@ -123,6 +168,10 @@ async function aKeyOf(application: string): Promise<string> {
     [id, application, id, randomBytes(32)],
   );
   return id;
+}
+
+async function auditUpdates(targets: Readonly<Record<string, string>>): Promise<void> {
+  for (const [kind, id] of Object.entries(targets)) await audit(`${kind}.updated`, id);
 }
 
 async function audit(action: string, target: string): Promise<void> {

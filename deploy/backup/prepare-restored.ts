@@ -17,8 +17,10 @@ import {
   listWhole,
   readDescription,
 } from './backup-folder.ts';
-import { addEntries, closeAgain, type ClosedCounts, stopPayouts } from './close-again.sql.ts';
+import { addEntries, closeAgain, type ClosedIds, stopPayouts } from './close-again.sql.ts';
 import { readEncrypted } from './encrypted-file.ts';
+import { OVERLAP_MS } from './export-audit.ts';
+import { newestStates } from './newest-states.ts';
 import { RestoreConfig } from './restore-base.ts';
 
 const PrepareRestoredConfig = z.object({
@@ -31,7 +33,7 @@ const PrepareRestoredConfig = z.object({
 const IN_FLIGHT_MS = 15 * 60_000;
 
 export type Prepared = {
-  closed: ClosedCounts;
+  closed: ClosedIds;
   /** What operators did after the moment: what was made then is gone, and has to be made again. */
   lostEntries: { action: string; target_id: string }[];
   isNewlyStopped: boolean;
@@ -56,17 +58,12 @@ export async function prepareRestored(
     max: 1,
   });
   await expectReady(db);
-  const exported = await readExports(config.BACKUP_DIR, config.BACKUP_IDENTITY);
+  const exported = await readExportsSince(at, config);
   const reason = `restored to ${at.toISOString()}: resume when reconciliation shows no break`;
   const prepared = await db.transaction(async (tx) => {
-    const closed = { keys: 0, operators: 0, accounts: 0, applications: 0 };
+    const closed = await closeAgain(tx, newestStates(exported));
     const lostEntries: Prepared['lostEntries'] = [];
-    for (const one of exported) {
-      const counts = await closeAgain(tx, one);
-      for (const kind of Object.keys(closed) as (keyof ClosedCounts)[])
-        closed[kind] += counts[kind];
-      lostEntries.push(...(await addEntries(tx, one)));
-    }
+    for (const one of exported) lostEntries.push(...(await addEntries(tx, one)));
     return { closed, lostEntries, isNewlyStopped: await stopPayouts(tx, { id: newId(), reason }) };
   });
   const from = new Date(at.getTime() - IN_FLIGHT_MS);
@@ -85,12 +82,16 @@ async function expectReady(db: Database): Promise<void> {
   }
 }
 
-/** Oldest first. */
-async function readExports(home: string, identity: string): Promise<AuditExport[]> {
+/** Oldest first. The restored database itself holds, and newer, whatever an export from before the moment says. */
+async function readExportsSince(
+  at: Date,
+  { BACKUP_DIR: home, BACKUP_IDENTITY: identity }: z.output<typeof RestoreConfig>,
+): Promise<AuditExport[]> {
   const folder = auditFolder(home);
   const exports: AuditExport[] = [];
   for (const name of listWhole(folder)) {
     const digests = readDescription(folder, name, AuditDescription);
+    if (Date.parse(digests.exported_at) < at.getTime() - OVERLAP_MS) continue;
     const plain = await readEncrypted(encryptedPath(folder, name), { identity, digests });
     exports.push(AuditExport.parse(await json(plain)));
   }
