@@ -19,8 +19,9 @@ import {
 } from './backup-folder.ts';
 import { type FileDigests, readEncrypted, verifyPlain, verifyStored } from './encrypted-file.ts';
 import { BackupFolderConfig } from './take-base-backup.ts';
+import { findGaps, holdsBase, missingHistories, readTimelines } from './timelines.ts';
 import { verifyTar } from './verify-tar.ts';
-import { findGaps, isSegment, segmentNumber } from './wal-segments.ts';
+import { isSegment } from './wal-segments.ts';
 
 export const BackupIdentityConfig = {
   /** What opens backups: `AGE-SECRET-KEY-1…`, or the text of the file that age-keygen has written. */
@@ -61,8 +62,10 @@ export async function checkBackup(env: NodeJS.ProcessEnv = process.env): Promise
   };
   for (const base of bases) {
     await check(base.folder, () => checkBase(base, identity));
-    problems.push(...gapsBehind(base, segments));
   }
+  await check(walFolder(home), async () => {
+    problems.push(...(await findMissing({ home, bases, names: segments, identity })));
+  });
   const verify = (folder: string, name: string, digests: FileDigests) =>
     verifyFile(encryptedPath(folder, name), digests, identity);
   for (const name of segments) {
@@ -103,14 +106,29 @@ async function verifyFile(file: string, digests: FileDigests, identity?: string)
   if (identity !== undefined) await verifyPlain(file, identity, digests);
 }
 
-function gapsBehind({ folder, manifest }: StoredBase, archived: readonly string[]): string[] {
-  const segments = archived.filter(isSegment);
-  const gaps = findGaps(segments, manifest.first_segment);
-  const hasEnd = segments.some(
-    (name) => segmentNumber(name) === segmentNumber(manifest.last_segment),
-  );
-  return [
-    ...gaps.map((number) => `${folder}: segment ${number} of the WAL behind it is missing`),
-    ...(hasEnd ? [] : [`${folder}: its last segment is not archived`]),
-  ];
+/** What is not archived and would end a restore from one of these base backups, on each timeline that it leads to. */
+async function findMissing(input: {
+  home: string;
+  bases: readonly StoredBase[];
+  names: readonly string[];
+  identity: string | undefined;
+}): Promise<string[]> {
+  const { home, bases, names, identity } = input;
+  const segments = names.filter(isSegment);
+  const problems = missingHistories(names).map((name) => `${name} is not archived`);
+  for (const { folder, manifest } of bases) {
+    if (!segments.includes(manifest.last_segment)) {
+      problems.push(`${folder}: its last segment is not archived`);
+    }
+  }
+  for (const timeline of await readTimelines(home, identity)) {
+    for (const { folder, manifest } of bases) {
+      if (!holdsBase(timeline, manifest)) continue;
+      const gaps = findGaps(timeline, { segments, first: manifest.first_segment });
+      problems.push(
+        ...gaps.map((name) => `${folder}: segment ${name} of the WAL behind it is missing`),
+      );
+    }
+  }
+  return [...new Set(problems)];
 }

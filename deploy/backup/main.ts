@@ -25,8 +25,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<object>>> = {
   },
   restore: async () => {
     const { to, at } = RestoreArguments.parse(values);
-    const { base, segments, walFolder } = await restoreBase({ to: path.resolve(to), at });
-    return { base: base.folder, segments, wal_folder: walFolder };
+    const { base, timeline, segments, walFolder } = await restoreBase({ to: path.resolve(to), at });
+    return { base: base.folder, timeline, segments, wal_folder: walFolder };
   },
   prepare: async () => await prepareRestored(PrepareArguments.parse(values)),
 };

@@ -21,6 +21,14 @@ import {
 import { BackupIdentityConfig } from './check-backup.ts';
 import { readEncrypted } from './encrypted-file.ts';
 import { BackupFolderConfig } from './take-base-backup.ts';
+import {
+  findTimelineAt,
+  holdsBase,
+  missingHistories,
+  readTimelines,
+  segmentOn,
+  type Timeline,
+} from './timelines.ts';
 import { isSegment, segmentNumber } from './wal-segments.ts';
 
 export const RestoreConfig = z.object({ ...BackupFolderConfig, ...BackupIdentityConfig });
@@ -34,6 +42,8 @@ type Owner = { uid: number; gid: number };
 
 export type Restored = {
   base: StoredBase;
+  /** The timeline that the server was on at the moment. */
+  timeline: number;
   /** Segments that were laid out for the server. */
   segments: number;
   /** Where they are: to be deleted once the server has promoted itself. */
@@ -42,38 +52,62 @@ export type Restored = {
 
 /**
  * Lays out a data folder from which Postgres, at its next start, recovers to a moment and promotes itself: the newest base
- * backup that ended before, and the WAL behind it in `<to>.wal`, opened here, so that the identity never reaches the server.
+ * backup that ended before on the way to the timeline of that moment, and the WAL behind it in `<to>.wal`, opened here, so
+ * that the identity never reaches the server.
  * What it writes belongs to the owner of the folder that holds it.
- * @throws ConfigError where no base backup ended before the moment, the archive ends before it, or the place is taken
+ * @throws ConfigError where no base backup ended before the moment, the archive ends before it or lacks a history, or the place is taken
  */
 export async function restoreBase(
   { to, at }: { to: string; at: Date },
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<Restored> {
   const { BACKUP_DIR: home, BACKUP_IDENTITY: identity } = readConfig(RestoreConfig, env);
-  const base = listBases(home).findLast(({ manifest }) => Date.parse(manifest.ended_at) <= +at);
+  const timeline = await timelineAt(home, at, identity);
+  const base = listBases(home).findLast(
+    ({ manifest }) => holdsBase(timeline, manifest) && Date.parse(manifest.ended_at) <= +at,
+  );
   if (base === undefined) throw new ConfigError('expected a base backup that ended before --at');
   for (const place of [to, `${to}.wal`]) {
     if (existsSync(place)) throw new ConfigError(`${place}: expected no such folder`);
   }
-  const segments = segmentsUntil(home, base, at);
+  const segments = segmentsUntil(at, { home, base, timeline });
   const owner = await ownerOf(path.dirname(to));
   const draft = `${to}.draft`;
   await rm(draft, { recursive: true, force: true });
   await unpack({ base, identity, owner }, draft);
   await layOutWal({ home, identity, owner, segments }, `${to}.wal`);
-  await orderRecovery(draft, { wal: `${to}.wal`, at, owner });
+  await orderRecovery(draft, { wal: `${to}.wal`, at, target: targetOf(timeline, base), owner });
   await rename(draft, to);
-  return { base, segments: segments.length, walFolder: `${to}.wal` };
+  return { base, timeline: timeline.id, segments: segments.length, walFolder: `${to}.wal` };
+}
+
+async function timelineAt(home: string, at: Date, identity: string): Promise<Timeline> {
+  const names = listWhole(walFolder(home));
+  const [missing] = missingHistories(names);
+  if (missing !== undefined) throw new ConfigError(`expected ${missing} in the archive`);
+  const timelines = await readTimelines(home, identity);
+  const found = findTimelineAt(at, { timelines, segments: names.filter(isSegment) });
+  if (found === undefined) throw new ConfigError('expected an archive that begins before --at');
+  return found;
+}
+
+/** The oldest may have begun before there was an archive. The server finds no history of it, and needs none. */
+function targetOf({ id }: Timeline, { manifest }: StoredBase): string {
+  return manifest.timeline === id ? 'current' : String(id);
 }
 
 /** From the first that the base needs to those behind the moment, and the histories of timelines. */
-function segmentsUntil(home: string, { manifest }: StoredBase, at: Date): string[] {
+function segmentsUntil(
+  at: Date,
+  { home, base, timeline }: { home: string; base: StoredBase; timeline: Timeline },
+): string[] {
   const folder = walFolder(home);
   const archived = listWhole(folder);
-  const first = segmentNumber(manifest.first_segment);
+  const first = segmentNumber(base.manifest.first_segment);
+  const isBehind = (name: string) =>
+    segmentNumber(name) >= first && segmentOn(timeline, segmentNumber(name)) === name;
   const behind = archived
-    .filter((name) => isSegment(name) && segmentNumber(name) >= first)
+    .filter((name) => isSegment(name) && isBehind(name))
     .map((name) => ({
       name,
       number: segmentNumber(name),
@@ -93,8 +127,7 @@ function segmentsUntil(home: string, { manifest }: StoredBase, at: Date): string
   }
   return archived.filter(
     (name) =>
-      !isSegment(name) ||
-      (segmentNumber(name) >= first && segmentNumber(name) <= after + SEGMENTS_BEHIND),
+      !isSegment(name) || (isBehind(name) && segmentNumber(name) <= after + SEGMENTS_BEHIND),
   );
 }
 
@@ -142,13 +175,13 @@ async function layOutWal(
 /** The last line of a name in this file counts; the server drops `recovery.signal` when it has promoted itself. */
 async function orderRecovery(
   folder: string,
-  { wal, at, owner }: { wal: string; at: Date; owner: Owner },
+  { wal, at, target, owner }: { wal: string; at: Date; target: string; owner: Owner },
 ): Promise<void> {
   const lines = [
     `restore_command = 'cp "${wal}/%f" "%p"'`,
     // The server knows no names of time zones yet when it reads this.
     `recovery_target_time = '${at.toISOString().replace('T', ' ').replace('Z', '+00')}'`,
-    `recovery_target_timeline = 'latest'`,
+    `recovery_target_timeline = '${target}'`,
     `recovery_target_action = 'promote'`,
   ];
   await appendFile(path.join(folder, 'postgresql.auto.conf'), `${lines.join('\n')}\n`);

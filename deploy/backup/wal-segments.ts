@@ -18,29 +18,40 @@ export function isSegment(name: string): boolean {
   return SEGMENT.test(name);
 }
 
-/** The segment that holds a place such as `0/3000028`. A place on a border belongs to the one behind it. */
-export function segmentOf(lsn: string, timeline: number): string {
+/** A place such as `0/3000028`, in bytes. */
+export function positionOf(lsn: string): bigint {
   const [high = '0', low = '0'] = lsn.split('/');
-  const position = (BigInt(`0x${high}`) << LSN_HALF_BITS) + BigInt(`0x${low}`);
-  const number = Number(position / BigInt(SEGMENT_BYTES));
+  return (BigInt(`0x${high}`) << LSN_HALF_BITS) + BigInt(`0x${low}`);
+}
+
+/** A place on a border belongs to the segment behind it. */
+export function segmentNumberAt(position: bigint): number {
+  return Number(position / BigInt(SEGMENT_BYTES));
+}
+
+/** The segment that holds a place such as `0/3000028`. */
+export function segmentOf(lsn: string, timeline: number): string {
+  return segmentName(timeline, segmentNumberAt(positionOf(lsn)));
+}
+
+export function segmentName(timeline: number, number: number): string {
   return [timeline, Math.floor(number / SEGMENTS_PER_FILE), number % SEGMENTS_PER_FILE]
     .map((part) => part.toString(HEX).toUpperCase().padStart(PART_LENGTH, '0'))
     .join('');
+}
+
+/** Of anything in the archive: each name begins with it. */
+export function timelineOf(name: string): number {
+  return Number.parseInt(name.slice(0, PART_LENGTH), HEX);
+}
+
+/** Of the history by which a timeline begins. */
+export function historyOf(timeline: number): string {
+  return `${segmentName(timeline, 0).slice(0, PART_LENGTH)}.history`;
 }
 
 /** The place of a segment among all of them, whatever its timeline. */
 export function segmentNumber(name: string): number {
   const high = Number.parseInt(name.slice(PART_LENGTH, 2 * PART_LENGTH), HEX);
   return high * SEGMENTS_PER_FILE + Number.parseInt(name.slice(2 * PART_LENGTH), HEX);
-}
-
-/** Numbers from the first to the last of these segments that none of them has. */
-export function findGaps(segments: readonly string[], first: string): number[] {
-  const present = new Set(segments.map(segmentNumber));
-  const last = Math.max(segmentNumber(first), ...present);
-  const gaps: number[] = [];
-  for (let number = segmentNumber(first); number <= last; number += 1) {
-    if (!present.has(number)) gaps.push(number);
-  }
-  return gaps;
 }

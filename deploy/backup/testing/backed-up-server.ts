@@ -30,6 +30,8 @@ export type BackedUpServer = AsyncDisposable & {
   now(): Promise<Date>;
   /** Resolves when everything that was written so far is in the archive. */
   archiveAll(): Promise<void>;
+  /** Ends it as a loss does: what it has not archived stays with it. */
+  stop(): Promise<void>;
   /** Another home with the same passwords, and where the data folder of its server belongs. */
   anotherHome(name: string): { home: string; dataFolder: string };
 };
@@ -61,6 +63,7 @@ export async function startBackedUpServer(): Promise<BackedUpServer> {
       return row?.now ?? new Date();
     },
     archiveAll: () => archiveAll(started.url),
+    stop: async () => await started[Symbol.asyncDispose](),
     anotherHome: (name) => {
       const other = path.join(home, name);
       const { dataFolder } = filesOf(other);
@@ -93,7 +96,8 @@ function filesOf(home: string) {
   return preparePostgresFiles(home, findUnprivilegedAccount(), createProgress());
 }
 
-async function archiveAll(url: string): Promise<void> {
+/** Resolves when everything that was written so far is in the archive. */
+export async function archiveAll(url: string): Promise<void> {
   const [row] = await ask<{ name: string }>(url, 'select pg_walfile_name(pg_switch_wal()) as name');
   await eventually(async () => {
     const [archived] = await ask<{ last: string | null }>(
