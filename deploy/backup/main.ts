@@ -12,7 +12,7 @@ import { takeBaseBackup } from './take-base-backup.ts';
 
 /**
  * `node deploy/backup/main.ts COMMAND`: `base` takes a base backup, `audit` exports what operators have done, `check` verifies
- * everything that is stored, `restore --to FOLDER --at TIME` lays out a data folder, `prepare --at TIME` makes the restored
+ * everything that is stored, `restore --to FOLDER --at TIME` (or `latest`) lays out a data folder, `prepare --at TIME` makes the restored
  * database ready for its services. What it prints is one JSON object.
  */
 const COMMANDS: Readonly<Record<string, () => Promise<object>>> = {
@@ -25,16 +25,24 @@ const COMMANDS: Readonly<Record<string, () => Promise<object>>> = {
   },
   restore: async () => {
     const { to, at } = RestoreArguments.parse(values);
-    const { base, timeline, segments, walFolder } = await restoreBase({ to: path.resolve(to), at });
-    return { base: base.folder, timeline, segments, wal_folder: walFolder };
+    const restored = await restoreBase({ to: path.resolve(to), at });
+    return {
+      base: restored.base.folder,
+      at: restored.at,
+      timeline: restored.timeline,
+      segments: restored.segments,
+      wal_folder: restored.walFolder,
+    };
   },
   prepare: async () => await prepareRestored(PrepareArguments.parse(values)),
 };
 
-const PrepareArguments = z.object({
-  at: z.iso.datetime({ offset: true }).transform((text) => new Date(text)),
+const Moment = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
+const PrepareArguments = z.object({ at: Moment });
+const RestoreArguments = z.object({
+  at: z.union([z.literal('latest'), Moment], { error: 'expected a moment, or latest' }),
+  to: z.string(),
 });
-const RestoreArguments = PrepareArguments.extend({ to: z.string() });
 
 const { values, positionals } = parseArgs({
   options: { to: { type: 'string' }, at: { type: 'string' } },

@@ -21,27 +21,27 @@ import {
 import { BackupIdentityConfig } from './check-backup.ts';
 import { readEncrypted } from './encrypted-file.ts';
 import { BackupFolderConfig } from './take-base-backup.ts';
+import { findNeededWal, type Target } from './needed-wal.ts';
 import {
   findTimelineAt,
   holdsBase,
   missingHistories,
   readTimelines,
-  segmentOn,
   type Timeline,
 } from './timelines.ts';
-import { isSegment, segmentNumber } from './wal-segments.ts';
+import { isSegment } from './wal-segments.ts';
 
 export const RestoreConfig = z.object({ ...BackupFolderConfig, ...BackupIdentityConfig });
 
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
-/** A segment that was written to last at the moment itself may end before a commit that follows it. */
-const SEGMENTS_BEHIND = 2;
 
 type Owner = { uid: number; gid: number };
 
 export type Restored = {
   base: StoredBase;
+  /** The moment to which the database is restored. */
+  at: Date;
   /** The timeline that the server was on at the moment. */
   timeline: number;
   /** Segments that were laid out for the server. */
@@ -51,42 +51,53 @@ export type Restored = {
 };
 
 /**
- * Lays out a data folder from which Postgres, at its next start, recovers to a moment and promotes itself: the newest base
+ * Lays out a data folder from which Postgres, at its next start, recovers to a moment or to the end of the archive, and promotes itself: the newest base
  * backup that ended before on the way to the timeline of that moment, and the WAL behind it in `<to>.wal`, opened here, so
  * that the identity never reaches the server.
  * What it writes belongs to the owner of the folder that holds it.
- * @throws ConfigError where no base backup ended before the moment, the archive ends before it or lacks a history, or the place is taken
+ * @throws ConfigError where no base backup ended before the moment, the archive ends before it or lacks a file, or the place
+ * is taken
  */
 export async function restoreBase(
-  { to, at }: { to: string; at: Date },
+  { to, at }: { to: string; at: Target },
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<Restored> {
   const { BACKUP_DIR: home, BACKUP_IDENTITY: identity } = readConfig(RestoreConfig, env);
   const timeline = await timelineAt(home, at, identity);
   const base = listBases(home).findLast(
-    ({ manifest }) => holdsBase(timeline, manifest) && Date.parse(manifest.ended_at) <= +at,
+    ({ manifest }) =>
+      holdsBase(timeline, manifest) && (at === 'latest' || Date.parse(manifest.ended_at) <= +at),
   );
   if (base === undefined) throw new ConfigError('expected a base backup that ended before --at');
   for (const place of [to, `${to}.wal`]) {
     if (existsSync(place)) throw new ConfigError(`${place}: expected no such folder`);
   }
-  const segments = segmentsUntil(at, { home, base, timeline });
+  const wal = findNeededWal(at, { home, base, timeline });
   const owner = await ownerOf(path.dirname(to));
   const draft = `${to}.draft`;
   await rm(draft, { recursive: true, force: true });
   await unpack({ base, identity, owner }, draft);
-  await layOutWal({ home, identity, owner, segments }, `${to}.wal`);
-  await orderRecovery(draft, { wal: `${to}.wal`, at, target: targetOf(timeline, base), owner });
+  await layOutWal({ home, identity, owner, names: wal.names }, `${to}.wal`);
+  await orderRecovery(draft, { wal: `${to}.wal`, at, timeline: targetOf(timeline, base), owner });
   await rename(draft, to);
-  return { base, timeline: timeline.id, segments: segments.length, walFolder: `${to}.wal` };
+  return {
+    base,
+    at: wal.at,
+    timeline: timeline.id,
+    segments: wal.names.length,
+    walFolder: `${to}.wal`,
+  };
 }
 
-async function timelineAt(home: string, at: Date, identity: string): Promise<Timeline> {
+async function timelineAt(home: string, at: Target, identity: string): Promise<Timeline> {
   const names = listWhole(walFolder(home));
   const [missing] = missingHistories(names);
   if (missing !== undefined) throw new ConfigError(`expected ${missing} in the archive`);
   const timelines = await readTimelines(home, identity);
-  const found = findTimelineAt(at, { timelines, segments: names.filter(isSegment) });
+  const found =
+    at === 'latest'
+      ? timelines.at(-1)
+      : findTimelineAt(at, { timelines, segments: names.filter(isSegment) });
   if (found === undefined) throw new ConfigError('expected an archive that begins before --at');
   return found;
 }
@@ -94,41 +105,6 @@ async function timelineAt(home: string, at: Date, identity: string): Promise<Tim
 /** The oldest may have begun before there was an archive. The server finds no history of it, and needs none. */
 function targetOf({ id }: Timeline, { manifest }: StoredBase): string {
   return manifest.timeline === id ? 'current' : String(id);
-}
-
-/** From the first that the base needs to those behind the moment, and the histories of timelines. */
-function segmentsUntil(
-  at: Date,
-  { home, base, timeline }: { home: string; base: StoredBase; timeline: Timeline },
-): string[] {
-  const folder = walFolder(home);
-  const archived = listWhole(folder);
-  const first = segmentNumber(base.manifest.first_segment);
-  const isBehind = (name: string) =>
-    segmentNumber(name) >= first && segmentOn(timeline, segmentNumber(name)) === name;
-  const behind = archived
-    .filter((name) => isSegment(name) && isBehind(name))
-    .map((name) => ({
-      name,
-      number: segmentNumber(name),
-      ...readDescription(folder, name, WalDescription),
-    }));
-  const [after] = behind
-    .filter(({ written_at }) => Date.parse(written_at) > +at)
-    .map(({ number }) => number)
-    .toSorted((a, b) => a - b);
-  if (after === undefined) {
-    const newest =
-      behind
-        .map(({ written_at }) => written_at)
-        .toSorted()
-        .at(-1) ?? 'none';
-    throw new ConfigError(`expected --at before the end of the archive (${newest})`);
-  }
-  return archived.filter(
-    (name) =>
-      !isSegment(name) || (isBehind(name) && segmentNumber(name) <= after + SEGMENTS_BEHIND),
-  );
 }
 
 async function unpack(
@@ -158,12 +134,12 @@ async function unpack(
 }
 
 async function layOutWal(
-  input: { home: string; identity: string; owner: Owner; segments: readonly string[] },
+  input: { home: string; identity: string; owner: Owner; names: readonly string[] },
   to: string,
 ): Promise<void> {
-  const { home, identity, owner, segments } = input;
+  const { home, identity, owner, names } = input;
   await makeFolder(to, owner);
-  for (const name of segments) {
+  for (const name of names) {
     const folder = walFolder(home);
     const digests = readDescription(folder, name, WalDescription);
     const plain = await readEncrypted(encryptedPath(folder, name), { identity, digests });
@@ -175,19 +151,24 @@ async function layOutWal(
 /** The last line of a name in this file counts; the server drops `recovery.signal` when it has promoted itself. */
 async function orderRecovery(
   folder: string,
-  { wal, at, target, owner }: { wal: string; at: Date; target: string; owner: Owner },
+  { wal, at, timeline, owner }: { wal: string; at: Target; timeline: string; owner: Owner },
 ): Promise<void> {
   const lines = [
     `restore_command = 'cp "${wal}/%f" "%p"'`,
-    // The server knows no names of time zones yet when it reads this.
-    `recovery_target_time = '${at.toISOString().replace('T', ' ').replace('Z', '+00')}'`,
-    `recovery_target_timeline = '${target}'`,
+    // Always, for the base backup of a restored server still holds the moment of that restore.
+    `recovery_target_time = '${at === 'latest' ? '' : formatMoment(at)}'`,
+    `recovery_target_timeline = '${timeline}'`,
     `recovery_target_action = 'promote'`,
   ];
   await appendFile(path.join(folder, 'postgresql.auto.conf'), `${lines.join('\n')}\n`);
   const signal = path.join(folder, 'recovery.signal');
   await writeFile(signal, '', { mode: FILE_MODE });
   await chown(signal, owner.uid, owner.gid);
+}
+
+/** The server knows no names of time zones yet when it reads this. */
+function formatMoment(at: Date): string {
+  return at.toISOString().replace('T', ' ').replace('Z', '+00');
 }
 
 async function makeFolder(place: string, owner: Owner): Promise<void> {

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { descriptionPath, listBases, listWhole, walFolder } from './backup-folder.ts';
 import { checkBackup } from './check-backup.ts';
+import type { Target } from './needed-wal.ts';
 import { restoreBase } from './restore-base.ts';
 import { takeBaseBackup } from './take-base-backup.ts';
 import {
@@ -28,6 +29,8 @@ let server: BackedUpServer;
 let restored: Date;
 let left: Date;
 let continued: Date;
+/** After the last commit, and before the end of the archive. */
+let end: Date;
 
 beforeAll(async () => {
   server = await startBackedUpServer();
@@ -47,6 +50,9 @@ beforeAll(async () => {
   await archiveAll(second.url);
   continued = await clockOf(second.url);
   await insert(second.url, 6);
+  await takeBaseBackup({ ...server.env, BACKUP_DATABASE_URL: second.url });
+  await insert(second.url, 7);
+  end = await clockOf(second.url);
   await archiveAll(second.url);
 }, 180_000);
 afterAll(() => server[Symbol.asyncDispose]());
@@ -64,6 +70,13 @@ describe('after a restore into the same folder', () => {
     expect(await rowsOf(third.url)).toEqual([1, 2, 3]);
   }, 120_000);
 
+  test('the end of the archive is restored, though no commit follows it', async () => {
+    await using third = await startRestored('latest');
+    expect(third.timeline).toBe(2);
+    expect(+third.at).toBeGreaterThan(+end);
+    expect(await rowsOf(third.url)).toEqual([1, 5, 6, 7]);
+  }, 120_000);
+
   test('the backup is whole', async () => {
     expect((await checkBackup(server.env)).problems).toEqual([]);
   });
@@ -73,7 +86,8 @@ describe('after a restore into the same folder', () => {
     const lost = names.find((name) => timelineOf(name) === 2) ?? '';
     const isSameNumber = (name: string) => segmentNumber(name) === segmentNumber(lost);
     expect(names.filter(isSameNumber)).toHaveLength(2);
-    const { problems } = await checkWithout(lost);
+    const { problems, refusal } = await checkWithout(lost);
+    expect(refusal).toContain(`expected ${lost}`);
     expect(problems).toEqual([
       `${listBases(server.folder)[0]?.folder}: segment ${lost} of the WAL behind it is missing`,
     ]);
@@ -109,10 +123,10 @@ async function checkWithout(name: string): Promise<{ problems: string[]; refusal
 let homes = 0;
 
 /** A server that has recovered to a moment and promoted itself. It archives where the environment names a folder. */
-async function startRestored(at: Date, environment: NodeJS.ProcessEnv = {}) {
+async function startRestored(at: Target, environment: NodeJS.ProcessEnv = {}) {
   homes += 1;
   const { home, dataFolder } = server.anotherHome(`restored-${homes}`);
-  const { timeline } = await restoreBase({ to: dataFolder, at }, server.env);
+  const { timeline, at: restoredTo } = await restoreBase({ to: dataFolder, at }, server.env);
   const started = await startServer(home, environment);
   await using db = createPool({ url: started.url, applicationName: 'restored', max: 1 });
   await eventually(async () => {
@@ -120,7 +134,7 @@ async function startRestored(at: Date, environment: NodeJS.ProcessEnv = {}) {
       { recovering: false },
     ]);
   }, 60_000);
-  return { ...started, timeline };
+  return { ...started, timeline, at: restoredTo };
 }
 
 async function insert(url: string, id: number): Promise<void> {
