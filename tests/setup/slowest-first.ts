@@ -13,6 +13,7 @@ const SLOWEST = [
   'e2e/alone/outages.',
   'e2e/alone/acquirer-clock.',
   'e2e/alone/payouts-crashes.',
+  'deploy/backup/timelines.',
   'charges/src/status-check/slow-updates.',
   'payouts/src/service.',
   'webhook-dispatcher/src/sending/fair-turns.',
