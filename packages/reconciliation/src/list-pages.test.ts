@@ -71,9 +71,8 @@ describe('a list in parts', () => {
 
   test('is one part where it is short', async () => {
     const parts = await readParts([5, 6, 7]);
-    expect(parts).toEqual([
-      { window: { from: new Date(0), to: new Date(DAY_MS) }, items: [5, 6, 7] },
-    ]);
+    const window = { from: new Date(0), to: new Date(DAY_MS) };
+    expect(parts).toEqual([{ window, items: [5, 6, 7], unreadable: [] }]);
   });
 
   test('has parts of few pages, in order and without a hole, where it is long', async () => {

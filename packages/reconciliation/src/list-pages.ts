@@ -34,18 +34,20 @@ type ReadPage<T> = (page: TimeWindow & { page: number }) => Promise<PageOutcome<
  * @throws AppError `DEPENDENCY_UNAVAILABLE` when a page or an item cannot be read: half a list compares nothing
  */
 export async function listAllPages<T>(readPage: ReadPage<T>, window: TimeWindow): Promise<T[]> {
-  return readItems(await listReadablePages(readPage, window));
+  const { items, unreadable } = await listReadablePages(readPage, window);
+  if (unreadable.length === 0) return items;
+  throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'items of a list cannot be read' });
 }
 
 /**
- * The same in parts of the window, oldest first, each of which is held in memory: one that has too many pages is halved.
+ * Reads one window, for comparisons of one item at a time, in parts of it, oldest first, each of which is held in memory: one that has too many pages is halved.
  * An item at the border of two parts may be in both.
- * @throws as `listAllPages`
+ * @throws AppError `DEPENDENCY_UNAVAILABLE` when a page cannot be read
  */
 export async function* listInParts<T>(
   readPage: ReadPage<T>,
   whole: TimeWindow,
-): AsyncGenerator<{ window: TimeWindow; items: T[] }> {
+): AsyncGenerator<Listed<T> & { window: TimeWindow }> {
   const left = [whole];
   for (let window = left.shift(); window !== undefined; window = left.shift()) {
     const widthMs = window.to.getTime() - window.from.getTime();
@@ -53,14 +55,9 @@ export async function* listInParts<T>(
     const listed = isShortest
       ? await listReadablePages(readPage, window)
       : await listUpTo(readPage, window, PART_PAGES_MAX);
-    if (listed !== null) yield { window, items: readItems(listed) };
+    if (listed !== null) yield { ...listed, window };
     else left.unshift(...splitWindow(window, Math.ceil(widthMs / 2)));
   }
-}
-
-function readItems<T>({ items, unreadable }: Listed<T>): T[] {
-  if (unreadable.length === 0) return items;
-  throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'items of a list cannot be read' });
 }
 
 /**
@@ -113,13 +110,25 @@ export function windowsToList({ since }: Pick<Scope, 'since'>): TimeWindow[] {
   return splitWindow({ from: new Date(from), to: new Date(now + LIST_SKEW_MS) }, WIDTH_MS);
 }
 
+type Lookup<T> =
+  | { kind: 'found'; value: T }
+  | { kind: 'not_found' }
+  | { kind: 'unknown'; cause: string };
+
+/** Answers that concern the one item that was asked for; every other unknown answer is an outage. */
+const OF_ONE_ITEM: ReadonlySet<string> = new Set(['unreadable', 'foreign_code']);
+
+/** A break of the item itself where the answer about it cannot be read; null otherwise. */
+export function unreadableBreak(id: string, lookup: Lookup<unknown>): FoundBreak | null {
+  if (lookup.kind !== 'unknown' || !OF_ONE_ITEM.has(lookup.cause)) return null;
+  return { kind: 'unavailable', id, found: lookup.cause, changedAt: NEVER_IN_FLIGHT };
+}
+
 /**
  * The item that a look-up found, or null.
  * @throws AppError `DEPENDENCY_UNAVAILABLE` when the other side did not say
  */
-export function foundOrNull<T>(
-  lookup: { kind: 'found'; value: T } | { kind: 'not_found' } | { kind: 'unknown'; cause: string },
-): T | null {
+export function foundOrNull<T>(lookup: Lookup<T>): T | null {
   if (lookup.kind === 'found') return lookup.value;
   if (lookup.kind === 'not_found') return null;
   throw new AppError('DEPENDENCY_UNAVAILABLE', { message: `look-up unknown: ${lookup.cause}` });

@@ -1,10 +1,5 @@
-import { type FoundBreak, NEVER_IN_FLIGHT } from '@pixmesh/reconciliation/check';
-import { foundOrNull } from '@pixmesh/reconciliation/list-pages';
-
-type Lookup<T> = Parameters<typeof foundOrNull<T>>[0];
-
-/** Answers that concern the one thing that was asked for; every other unknown answer is an outage. */
-const OF_ONE_ITEM: ReadonlySet<string> = new Set(['unreadable', 'foreign_code']);
+import type { FoundBreak } from '@pixmesh/reconciliation/check';
+import { foundOrNull, unreadableBreak } from '@pixmesh/reconciliation/list-pages';
 
 /**
  * The differences of one item that the acquirer was asked for by itself. An answer that cannot be read is a break of that
@@ -13,11 +8,9 @@ const OF_ONE_ITEM: ReadonlySet<string> = new Set(['unreadable', 'foreign_code'])
  */
 export function compareFound<T>(
   id: string,
-  lookup: Lookup<T>,
+  lookup: Parameters<typeof foundOrNull<T>>[0],
   compare: (theirs: T | null) => FoundBreak[],
 ): FoundBreak[] {
-  if (lookup.kind !== 'unknown' || !OF_ONE_ITEM.has(lookup.cause)) {
-    return compare(foundOrNull(lookup));
-  }
-  return [{ kind: 'unavailable', id, found: lookup.cause, changedAt: NEVER_IN_FLIGHT }];
+  const unreadable = unreadableBreak(id, lookup);
+  return unreadable === null ? compare(foundOrNull(lookup)) : [unreadable];
 }

@@ -1,5 +1,5 @@
 import { listReturnContradictions } from '@pixmesh/acquirer-lists/return-contradictions.sql';
-import type { Acquirer, AcquirerPayout } from '@pixmesh/acquirer/acquirer';
+import type { Acquirer, AcquirerPayout, Lookup } from '@pixmesh/acquirer/acquirer';
 import { TOPICS } from '@pixmesh/contracts/topics';
 import { fromAcquirerId, parseId, toAcquirerId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
@@ -8,9 +8,12 @@ import type { Check, FoundBreak, Scope } from '@pixmesh/reconciliation/check';
 import {
   foundOrNull,
   LIST_SKEW_MS,
-  listAllPages,
+  type Listed,
   listInParts,
+  listReadablePages,
   type TimeWindow,
+  unreadableBreak,
+  unreadableBreaks,
   windowsToList,
 } from '@pixmesh/reconciliation/list-pages';
 import { createSieve } from '@pixmesh/reconciliation/walk';
@@ -40,7 +43,8 @@ export type PayoutCheckDeps = {
 
 /**
  * Every order at the acquirer is a payout of ours with the same amount, state and end-to-end id, and the other way
- * round; what came back of it is recorded (I5, P5). Left: the acquirer; right: our payouts.
+ * round; what came back of it is recorded (I5, P5). Left: the acquirer; right: our payouts. An order that cannot be read is a
+ * break by itself, and hides no other.
  */
 export function payoutCheck(deps: PayoutCheckDeps): Check {
   return {
@@ -49,24 +53,26 @@ export function payoutCheck(deps: PayoutCheckDeps): Check {
       const breaks: FoundBreak[] = [];
       const unseen = createSieve();
       let compared = 0;
-      for await (const pairs of pairsIn(deps, scope)) {
+      for await (const { pairs, unreadable } of pairsIn(deps, scope)) {
         scope.signal.throwIfAborted();
         const fresh = pairs.filter((pair) => unseen([keyOf(pair)]).length > 0);
         compared += fresh.length;
-        breaks.push(...(await compareAll(deps, fresh)));
+        breaks.push(...(await compareAll(deps, fresh)), ...unreadable);
       }
       return { compared, breaks };
     },
   };
 }
 
-async function* pairsIn(deps: PayoutCheckDeps, scope: Scope): AsyncGenerator<PairedSend[]> {
+type Pairs = { pairs: PairedSend[]; unreadable: FoundBreak[] };
+
+async function* pairsIn(deps: PayoutCheckDeps, scope: Scope): AsyncGenerator<Pairs> {
   const unseen = createSieve();
   for (const window of windowsToList(scope)) {
     for await (const part of listInParts((page) => deps.acquirer.listSent(page), window)) {
-      const pairs = await pairPart(deps, part);
-      unseen(pairs.flatMap(({ ours }) => ours?.id ?? []));
-      yield pairs;
+      const paired = await pairPart(deps, part);
+      unseen(paired.pairs.flatMap(({ ours }) => ours?.id ?? []));
+      yield paired;
     }
   }
   if (scope.since === null) return;
@@ -89,8 +95,8 @@ async function* pairsIn(deps: PayoutCheckDeps, scope: Scope): AsyncGenerator<Pai
 
 async function pairPart(
   deps: PayoutCheckDeps,
-  { window, items: theirs }: { window: TimeWindow; items: readonly AcquirerPayout[] },
-): Promise<PairedSend[]> {
+  { window, items: theirs, unreadable }: Listed<AcquirerPayout> & { window: TimeWindow },
+): Promise<Pairs> {
   const sent = await listSentPayouts(deps.db, window);
   const ours = new Map(sent.map((payout) => [toAcquirerId(payout.id), payout]));
   const elsewhere = theirs.flatMap(({ idEnvio }) =>
@@ -105,24 +111,31 @@ async function pairPart(
     theirs: send,
     ours: send.idEnvio === null ? null : (ours.get(send.idEnvio) ?? null),
   }));
-  return [...pairs, ...(await pairOurs(deps, alone))];
+  const listedPairs = { pairs, unreadable: unreadableBreaks('payout', unreadable) };
+  return together([listedPairs, await pairOurs(deps, alone)]);
 }
 
 /** The acquirer is asked one by one for what its list of the window did not show. */
-async function pairOurs(
-  deps: PayoutCheckDeps,
-  payouts: readonly ComparedPayout[],
-): Promise<PairedSend[]> {
-  const pairs: PairedSend[] = [];
+async function pairOurs(deps: PayoutCheckDeps, payouts: readonly ComparedPayout[]): Promise<Pairs> {
+  const found: Pairs = { pairs: [], unreadable: [] };
   for (const ours of payouts) {
-    const theirs = foundOrNull(await deps.acquirer.getPayout(toAcquirerId(ours.id)));
-    pairs.push({ theirs, ours });
+    const lookup = await deps.acquirer.getPayout(toAcquirerId(ours.id));
+    const unreadable = unreadableBreak(ours.id, lookup);
+    if (unreadable !== null) found.unreadable.push(unreadable);
+    else found.pairs.push({ theirs: foundOrNull(lookup), ours });
   }
-  return pairs;
+  return found;
+}
+
+function together(parts: readonly Pairs[]): Pairs {
+  return {
+    pairs: parts.flatMap(({ pairs }) => pairs),
+    unreadable: parts.flatMap(({ unreadable }) => unreadable),
+  };
 }
 
 /** Ids of breaks are payouts, returns (`<end-to-end id>:<return id>`), or sends that are nobody's. */
-async function pairKnown(deps: PayoutCheckDeps, ids: readonly string[]): Promise<PairedSend[]> {
+async function pairKnown(deps: PayoutCheckDeps, ids: readonly string[]): Promise<Pairs> {
   const [returns, others] = [
     ids.filter((id) => id.includes(':')),
     ids.filter((id) => !id.includes(':')),
@@ -132,44 +145,50 @@ async function pairKnown(deps: PayoutCheckDeps, ids: readonly string[]): Promise
     others.filter((id) => parseId(id) !== null),
   );
   const foreign = others.filter((id) => parseId(id) === null);
-  return [
-    ...(await pairOurs(deps, payouts)),
-    ...(await pairForeign(deps, foreign)),
-    ...(await pairReturned(deps, [...new Set(returns.map((id) => id.split(':')[0] ?? ''))])),
-  ];
+  return together([
+    await pairOurs(deps, payouts),
+    await pairForeign(deps, foreign),
+    await pairReturned(deps, [...new Set(returns.map((id) => id.split(':')[0] ?? ''))]),
+  ]);
 }
 
 /** Sends that money came back of. Our payout may not know its end-to-end id: the acquirer then names it. */
-async function pairReturned(
-  deps: PayoutCheckDeps,
-  endToEndIds: readonly string[],
-): Promise<PairedSend[]> {
-  const pairs = await pairOurs(deps, await findPayoutsByEndToEndId(deps.db, endToEndIds));
-  const reached = new Set(pairs.map(({ theirs }) => theirs?.endToEndId));
+async function pairReturned(deps: PayoutCheckDeps, endToEndIds: readonly string[]): Promise<Pairs> {
+  const known = await pairOurs(deps, await findPayoutsByEndToEndId(deps.db, endToEndIds));
+  const reached = new Set(known.pairs.map(({ theirs }) => theirs?.endToEndId));
   const lost = endToEndIds.filter((id) => !reached.has(id));
-  return [...pairs, ...(await pairForeign(deps, lost))];
+  return together([known, await pairForeign(deps, lost)]);
 }
 
-async function pairForeign(deps: PayoutCheckDeps, ids: readonly string[]): Promise<PairedSend[]> {
-  const pairs: PairedSend[] = [];
+async function pairForeign(deps: PayoutCheckDeps, ids: readonly string[]): Promise<Pairs> {
+  const found: Pairs = { pairs: [], unreadable: [] };
   for (const id of ids) {
-    const theirs = await findForeign(deps, id);
+    const lookup = await findForeign(deps, id);
+    const unreadable = unreadableBreak(id, lookup);
+    if (unreadable !== null) {
+      found.unreadable.push(unreadable);
+      continue;
+    }
+    const theirs = foundOrNull(lookup);
     const payoutId = theirs?.idEnvio ? fromAcquirerId(theirs.idEnvio) : null;
     const [ours = null] = await findPayoutsById(deps.db, payoutId === null ? [] : [payoutId]);
-    pairs.push({ theirs, ours });
+    found.pairs.push({ theirs, ours });
   }
-  return pairs;
+  return found;
 }
 
 /** A send without an idEnvio is found by the time in its end-to-end id (`pix.md`: `E`, ISPB, `yyyyMMddHHmm`). */
-async function findForeign(deps: PayoutCheckDeps, id: string): Promise<AcquirerPayout | null> {
+async function findForeign(deps: PayoutCheckDeps, id: string): Promise<Lookup<AcquirerPayout>> {
   const time = /^E.{8}(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)/.exec(id);
-  if (!time) return foundOrNull(await deps.acquirer.getPayout(id));
+  if (!time) return await deps.acquirer.getPayout(id);
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0] = time.slice(1).map(Number);
   const at = Date.UTC(year, month - 1, day, hour, minute);
   const window = { from: new Date(at - DAY_MS), to: new Date(at + DAY_MS) };
-  const sends = await listAllPages((page) => deps.acquirer.listSent(page), window);
-  return sends.find((send) => send.endToEndId === id) ?? null;
+  const listed = await listReadablePages((page) => deps.acquirer.listSent(page), window);
+  const value = listed.items.find((send) => send.endToEndId === id);
+  if (value !== undefined) return { kind: 'found', value };
+  const isUnreadable = listed.unreadable.some(({ endToEndId }) => endToEndId === id);
+  return isUnreadable ? { kind: 'unknown', cause: 'unreadable' } : { kind: 'not_found' };
 }
 
 async function compareAll(
