@@ -105,6 +105,18 @@ describe('a run', () => {
     expect(scopes[1]?.since?.getTime()).toBeLessThan(Date.now());
   });
 
+  test('asks again for an item that could not be read, and keeps what was known of it until then', async () => {
+    found = [{ kind: 'state', id: 'a', changedAt: OLD }];
+    const one = start([aCheck()]);
+    await one.runNow();
+    found = [{ kind: 'unavailable', id: 'a', changedAt: OLD }];
+    const unread = await one.runNow();
+    expect(unread.checks[0]?.breaks).toMatchObject([{ kind: 'state' }, { kind: 'unavailable' }]);
+    found = [];
+    expect((await one.runNow()).checks[0]?.breaks).toEqual([]);
+    expect(scopes.map(({ knownIds }) => knownIds)).toEqual([[], ['a'], ['a']]);
+  });
+
   test('is full again once the last full one is old enough', async () => {
     const reconciliation = start([aCheck()], { fullIntervalMs: 1 });
     await reconciliation.runNow();

@@ -149,7 +149,7 @@ export async function readCheckState(
           array(
             select distinct id
             from reconciliation_breaks
-            where check_name = ${name} and kind <> 'unavailable'
+            where check_name = ${name} and id <> check_name
             order by id
           ) as known_ids`,
     ),
@@ -305,7 +305,10 @@ function keysOf(breaks: readonly BreakKey[]): Statement {
     select * from unnest(${breaks.map(({ kind }) => kind)}::text[], ${breaks.map(({ id }) => id)}::text[])`;
 }
 
-/** Drops the differences of a check that its run did not find again. */
+/**
+ * Drops the differences of a check that its run did not find again. What is known of an item stays where the item could
+ * not be read.
+ */
 export async function dropHealed(
   tx: Transaction,
   checkName: string,
@@ -322,7 +325,7 @@ export async function dropHealed(
             from unnest(
               ${found.map((item) => item.kind)}::text[], ${found.map((item) => item.id)}::text[]
             ) as item (kind, id)
-            where item.kind = stored.kind and item.id = stored.id
+            where item.id = stored.id and item.kind in (stored.kind, 'unavailable')
           )`,
     ),
   );

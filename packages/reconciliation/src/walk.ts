@@ -41,7 +41,7 @@ export function createWalk<T>(pages: Pages<T>): Walk<T> {
   }
 }
 
-/** Ids that a sieve holds, twice at most. A run of more has few ways, and those meet soon. */
+/** A sieve holds the last of the ids that it was given, as many as this or twice as many. */
 const SIEVE_MAX = 100_000;
 
 /** Those of the ids that no earlier call was given: what several ways lead to is compared once. */
