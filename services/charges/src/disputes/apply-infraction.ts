@@ -29,8 +29,9 @@ const DEFENSE_PERIOD_MS = 3 * 24 * 60 * 60 * 1000;
 /** A disputed Pix that stays unexplained for so long is left to operators. */
 const UNKNOWN_PIX_MS_MAX = 24 * 60 * 60 * 1000;
 /**
- * A lost dispute is announced without knowing what has returned, rather than wait for that any longer. Its block stays
- * until that is known.
+ * A dispute that we know and that is lost is announced without knowing what has returned, rather than wait for that any
+ * longer. Its block stays until that is known. One that arrives lost waits for as long as it takes: what has returned decides
+ * the state of its charge.
  */
 const RETURNS_UNREAD_MS_MAX = 60 * 60 * 1000;
 /** A dispute that concerns no charge is logged for so long. */

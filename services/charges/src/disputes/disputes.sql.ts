@@ -85,7 +85,10 @@ export async function findIntendedDefenses(
   return rows.map(toDisputeRow);
 }
 
-/** Lost disputes whose block still stands: those of which money has returned, then the oldest. */
+/**
+ * Lost disputes whose block still stands, in no order: some that the acquirer never answers for keep no others from their
+ * turn.
+ */
 export async function findStandingBlocks(db: Queryable, limit: number): Promise<DisputeRow[]> {
   const rows = await db.query<DisputeRecord>(
     named(
@@ -93,12 +96,7 @@ export async function findStandingBlocks(db: Queryable, limit: number): Promise<
       sql`
         select ${DISPUTE_COLUMNS} from disputes
         where status = 'lost' and block = 'standing'
-        order by
-          exists (
-            select from pix_returns
-            where pix_returns.end_to_end_id = disputes.end_to_end_id and disposition = 'med'
-          ) desc,
-          resolved_at
+        order by random()
         limit ${limit}`,
     ),
   );

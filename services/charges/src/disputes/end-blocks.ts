@@ -5,8 +5,10 @@ import type { ApplyDeps } from './apply-infraction.ts';
 import type { DisputeRow } from './dispute-row.ts';
 import { findDispute, findStandingBlocks } from './disputes.sql.ts';
 
-/** Blocks compared in one turn, the oldest first. */
+/** Blocks compared in one turn. */
 const BLOCKS_MAX = 100;
+/** A block that stays although the acquirer has had its time is logged for so long. */
+const LOGGED_MS_MAX = 60 * 60 * 1000;
 
 /**
  * Unblocks what the acquirer did not return of lost disputes (decision 138): as soon as any of it has returned, or
@@ -29,7 +31,8 @@ export async function endBlocks(
 
 async function endBlock(deps: ApplyDeps, seen: DisputeRow): Promise<void> {
   const before = await findAnyCharge(deps.db, seen.chargeId);
-  if (before === null || !(await deps.checkReturns(before, seen.endToEndId))) return;
+  if (before === null) return;
+  if (!(await deps.checkReturns(before, seen.endToEndId))) return logKept(deps, seen);
   const charge = await findAnyCharge(deps.db, seen.chargeId);
   const dispute = await findDispute(deps.db, seen.id);
   if (charge === null || dispute?.block !== 'standing' || !mayEnd(dispute, deps.returnWindowMs)) {
@@ -50,6 +53,12 @@ async function endBlock(deps: ApplyDeps, seen: DisputeRow): Promise<void> {
       block: 'end',
     },
   );
+}
+
+function logKept({ logger, returnWindowMs }: ApplyDeps, dispute: DisputeRow): void {
+  const isNew = !mayEnd(dispute, returnWindowMs + LOGGED_MS_MAX);
+  if (!mayEnd(dispute, returnWindowMs) || !isNew) return;
+  logger.warn({ dispute_id: dispute.id }, 'block of a lost dispute kept: returns unknown');
 }
 
 function mayEnd(dispute: DisputeRow, windowMs: number): boolean {
