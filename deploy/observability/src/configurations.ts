@@ -78,11 +78,6 @@ export const ALERTMANAGER = {
       source_matchers: ['alertname = "KafkaDown"'],
       target_matchers: ['alertname =~ "OutboxStuck|ConsumerLagging"'],
     },
-    // While the acquirer is away every new charge stays processing.
-    {
-      source_matchers: ['alertname = "AcquirerUnavailable"', 'service = "charges"'],
-      target_matchers: ['alertname = "ChargesOverdue"'],
-    },
   ],
 };
 

@@ -12,9 +12,10 @@ export const MONEY_ALERTS: readonly Alert[] = [
   },
   {
     name: 'ChargesOverdue',
-    meaning: 'a charge has been processing for more than a minute',
-    severity: 'page',
-    for: '1m',
+    meaning: 'charges stay processing for more than a minute',
+    severity: 'ticket',
+    // A refusal that does not count yet keeps a charge for ten minutes (decision 63).
+    for: '10m',
     expr: 'max(charges_processing_oldest_age_seconds) > 60',
     dashboard: 'money',
   },

@@ -203,7 +203,7 @@ export const CAUSE_CASES: readonly RuleCase[] = [
   fires(
     'ChargesOverdue',
     { charges_processing_oldest_age_seconds: turns(60, 61) },
-    { silentAt: '2m', firesAt: '3m' },
+    { silentAt: '11m', firesAt: '12m' },
   ),
   fires(
     'PayoutsOverdue',
