@@ -42,11 +42,15 @@ export class RequestCounters implements AsyncDisposable {
   async admit(limits: RequestLimits): Promise<Admission> {
     const held = { limits, requestId: newId() };
     const { redis } = this.#options;
-    const shared = await this.#ask((counts) => counts.admit(held));
+    let isAsked = false;
+    const shared = await this.#ask((counts) => {
+      isAsked = true;
+      return counts.admit(held);
+    });
     const verdict = shared ?? this.#local.verdict(limits);
     if (verdict.kind === 'exceeded') {
       // Redis may still admit, late, what it was asked about. In its window the request stays counted.
-      if (shared === null) redis?.end(held);
+      if (isAsked && shared === null) redis?.end(held);
       return verdict;
     }
     this.#local.begin(limits);
