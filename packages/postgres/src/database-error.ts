@@ -45,6 +45,11 @@ export function databaseError(error: unknown): unknown {
   return new AppError('DEPENDENCY_UNAVAILABLE', { message: AWAY, cause: error });
 }
 
+/** Whether `databaseError` has found that the database is away. */
+export function isDatabaseAway(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'DEPENDENCY_UNAVAILABLE';
+}
+
 /** SQLSTATE classes that blame what is written: data exceptions, broken constraints, a raised exception. */
 const BLAMES_CONTENT = /^(22|23|P0)/;
 

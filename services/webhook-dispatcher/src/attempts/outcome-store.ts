@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { AppError } from '@pixmesh/kernel/app-error';
-import { blamesContent } from '@pixmesh/postgres/database-error';
+import { blamesContent, isDatabaseAway } from '@pixmesh/postgres/database-error';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
@@ -44,9 +43,9 @@ export function createOutcomeStore(deps: StoreDeps): OutcomeStore {
   async function store(waiting: readonly WaitingOutcome[]): Promise<void> {
     for (;;) {
       const error = await tryOnce(waiting);
-      if (error === null || !isAway(error)) failures = 0;
+      if (error === null || !isDatabaseAway(error)) failures = 0;
       if (error === null) return;
-      if (!isAway(error)) return await storeApart(waiting, error);
+      if (!isDatabaseAway(error)) return await storeApart(waiting, error);
       failures += 1;
       if (failures === 1) logger.warn({ err: error }, 'outcome store: database unavailable');
       await delay(Math.min(RETRY_DELAY_MS * 2 ** failures, RETRY_DELAY_MS_MAX));
@@ -90,16 +89,14 @@ export function createOutcomeStore(deps: StoreDeps): OutcomeStore {
    */
   async function tryApart({ outcome, done }: WaitingOutcome): Promise<void> {
     const one = { outcome: { ...outcome, lane: null }, done };
-    for (let tries = 0; tries < APART_TRIES; tries += 1) {
+    for (let tries = 0; tries < APART_TRIES;) {
       await delay(apartIntervalMs, undefined, { ref: false });
-      if ((await tryOnce([one])) === null) return;
+      const error = await tryOnce([one]);
+      if (error === null) return;
+      if (!isDatabaseAway(error)) tries += 1;
     }
     done();
   }
-}
-
-function isAway(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'DEPENDENCY_UNAVAILABLE';
 }
 
 /** Null where nothing of it comes from outside. */

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
+import { isDatabaseAway } from '@pixmesh/postgres/database-error';
 import type { Database } from '@pixmesh/postgres/pool';
 import { type NextTurn, startPollingLoop } from '@pixmesh/service/polling-loop';
 import { createWakeSignal } from '@pixmesh/service/wake-signal';
@@ -140,7 +141,7 @@ async function notingOutages<T>(keeper: LaneKeeper, turn: Promise<T>): Promise<T
   try {
     return await turn;
   } catch (error) {
-    keeper.noteOutage();
+    if (isDatabaseAway(error)) keeper.noteOutage();
     throw error;
   }
 }
