@@ -10,10 +10,9 @@ import { parseAmountText, parseBalanceText } from './amount-text.ts';
  * each item by itself.
  */
 
-/** Ids are stored: a control character, which the database refuses, makes the answer unreadable. */
-/** A text that is stored: a row with another cannot be written. */
+/** What is stored: a control character, which the database refuses, makes the answer unreadable. */
 const StoredText = z.string().refine(isPlainText);
-const Id = z.string().max(64).refine(isPlainText);
+const Id = StoredText.max(64);
 
 /** Documented end-to-end ids have 32 characters, real ones deviate: any 1 to 64 are taken. */
 export const EndToEndId = Id.min(1);
