@@ -4,7 +4,6 @@ import path from 'node:path';
 import { createPool } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { descriptionPath, listBases, listWhole, walFolder } from './backup-folder.ts';
@@ -14,6 +13,7 @@ import { restoreBase } from './restore-base.ts';
 import { takeBaseBackup } from './take-base-backup.ts';
 import {
   archiveAll,
+  ask,
   type BackedUpServer,
   startBackedUpServer,
   startServer,
@@ -150,14 +150,4 @@ async function rowsOf(url: string): Promise<number[]> {
 async function clockOf(url: string): Promise<Date> {
   const [row] = await ask<{ now: Date }>(url, 'select clock_timestamp() as now');
   return row?.now ?? new Date();
-}
-
-async function ask<Row extends object>(url: string, statement: string): Promise<Row[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query<Row>(statement)).rows;
-  } finally {
-    await client.end();
-  }
 }

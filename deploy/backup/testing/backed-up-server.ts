@@ -108,7 +108,8 @@ export async function archiveAll(url: string): Promise<void> {
   }, ARCHIVED_MS_MAX);
 }
 
-async function ask<Row extends object>(url: string, statement: string): Promise<Row[]> {
+/** One statement by a connection of its own. */
+export async function ask<Row extends object>(url: string, statement: string): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {

@@ -1,5 +1,5 @@
 import type { MessageType } from '@pixmesh/contracts/messages/message-type';
-import { AppError } from '@pixmesh/kernel/app-error';
+import { isDatabaseAway } from '@pixmesh/postgres/database-error';
 import { loadMessageSchemas } from '@pixmesh/postgres/message-schemas';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { type NextTurn, type PollingLoop, startPollingLoop } from '@pixmesh/service/polling-loop';
@@ -39,8 +39,7 @@ export function startReadingSchemas(options: ReadSchemasOptions): PollingLoop {
       if (!isKnown) begin();
       else if (subjects.length > 0) logger.info({ subjects }, 'message schemas changed their ids');
     } catch (error) {
-      const isAway = error instanceof AppError && error.code === 'DEPENDENCY_UNAVAILABLE';
-      if (isKnown || isAway) throw error;
+      if (isKnown || isDatabaseAway(error)) throw error;
       const { message } = error as Error;
       onFatal(new Error(`messaging cannot start, has the deploy job run? ${message}`));
     }

@@ -1,6 +1,7 @@
-import { createPool, type Database } from '@pixmesh/postgres/pool';
+import type { Database } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 import { explainStatement } from '@pixmesh/testkit/explain-statement';
+import { fillUnderStatistics, TABLE_STATISTICS } from '@pixmesh/testkit/table-statistics';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { expect, test } from 'vitest';
 
@@ -10,26 +11,12 @@ const ENDED = 20_000;
 const OPEN = 40;
 const LONGER = { timeout: 120_000 };
 
-const ANALYZE = sql`analyze ledger.holds`;
-const CASES = {
-  'filled and analyzed': async (admin: Database, db: Database) => {
-    await fill(db);
-    await admin.query(ANALYZE);
-  },
-  'analyzed while it was empty': async (admin: Database, db: Database) => {
-    await admin.query(ANALYZE);
-    await fill(db);
-  },
-};
-
-test.each(Object.entries(CASES))(
+test.each(TABLE_STATISTICS)(
   'a page of open holds reads open holds alone, on a table that was %s',
   LONGER,
-  async (_, prepare) => {
+  async (statistics) => {
     await using database = await createTestDatabase('ledger');
-    await using admin = createPool({ url: database.adminUrl, applicationName: 'test', max: 1 });
-    await admin.query(sql`alter table ledger.holds set (autovacuum_enabled = false)`);
-    await prepare(admin, database.db);
+    await fillUnderStatistics(database, { table: sql`ledger.holds`, statistics, fill });
     const filters = { state: 'open', kind: null } as const;
     const all = { limit: 1_000, startingAfter: null, filters };
     const listed = (await listHolds(database.db, all)).map(({ hold_id: id }) => id);

@@ -1,6 +1,7 @@
-import { createPool, type Database } from '@pixmesh/postgres/pool';
+import type { Database } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 import { explainStatement } from '@pixmesh/testkit/explain-statement';
+import { fillUnderStatistics, TABLE_STATISTICS } from '@pixmesh/testkit/table-statistics';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { expect, test } from 'vitest';
 
@@ -10,27 +11,13 @@ const JOURNALS = 20_000;
 const RETURNS = 40;
 const LONGER = { timeout: 120_000 };
 
-const ANALYZE = sql`analyze ledger.journals`;
-const CASES = {
-  'filled and analyzed': async (admin: Database, db: Database) => {
-    await fill(db);
-    await admin.query(ANALYZE);
-  },
-  'analyzed while it was empty': async (admin: Database, db: Database) => {
-    await admin.query(ANALYZE);
-    await fill(db);
-  },
-};
-
-test.each(Object.entries(CASES))(
+test.each(TABLE_STATISTICS)(
   'returns of payouts since ever are found without the journals of other kinds, on a table that was %s',
   LONGER,
-  async (_, prepare) => {
+  async (statistics) => {
     await using database = await createTestDatabase('ledger');
     const { db } = database;
-    await using admin = createPool({ url: database.adminUrl, applicationName: 'test', max: 1 });
-    await admin.query(sql`alter table ledger.journals set (autovacuum_enabled = false)`);
-    await prepare(admin, db);
+    await fillUnderStatistics(database, { table: sql`ledger.journals`, statistics, fill });
     const kinds = ['credit_payout_return'] as const;
     const all = { kinds, from: null, to: new Date(), startingAfter: null, limit: 1_001 };
     const found = await listBooked(db, all);

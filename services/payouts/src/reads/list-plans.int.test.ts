@@ -1,8 +1,9 @@
 import type { AccountId } from '@pixmesh/kernel/ids';
 import { newId } from '@pixmesh/kernel/ids';
-import { createPool, type Database } from '@pixmesh/postgres/pool';
+import { createPool } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 import { explainStatement } from '@pixmesh/testkit/explain-statement';
+import { fillUnderStatistics, TABLE_STATISTICS } from '@pixmesh/testkit/table-statistics';
 import { isLong, scaled } from '@pixmesh/testkit/long-runs';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { timeCalls } from '@pixmesh/testkit/time-calls';
@@ -21,27 +22,17 @@ const STATUSES = 5;
 const PAGES_PER_RANGE = 6;
 const LONGER = { timeout: 120_000 };
 
-const CASES = {
-  'filled and analyzed': async (admin: Database, db: Database, accountId: AccountId) => {
-    await fillPayouts(db, { accountId, rows: ROWS });
-    await admin.query(sql`analyze payouts.payouts`);
-  },
-  'analyzed while it was empty': async (admin: Database, db: Database, accountId: AccountId) => {
-    await admin.query(sql`analyze payouts.payouts`);
-    await fillPayouts(db, { accountId, rows: ROWS });
-  },
-};
+const TABLE = sql`payouts.payouts`;
 
-test.each(Object.entries(CASES))(
+test.each(TABLE_STATISTICS)(
   'a page of every shape at any depth reads ranges of its index and no more, on a table that was %s',
   LONGER,
-  async (_, prepare) => {
+  async (statistics) => {
     await using database = await createTestDatabase('payouts');
-    const { db, adminUrl } = database;
-    await using admin = createPool({ url: adminUrl, applicationName: 'test', max: 1 });
-    await admin.query(sql`alter table payouts.payouts set (autovacuum_enabled = false)`);
+    const { db } = database;
     const accountId = newId<AccountId>();
-    await prepare(admin, db, accountId);
+    const fill = () => fillPayouts(db, { accountId, rows: ROWS });
+    await fillUnderStatistics(database, { table: TABLE, statistics, fill });
     for (const { name, filters, startingAfter } of await listShapes(db, accountId)) {
       const statement = listStatement(filters, { limit: LIMIT, startingAfter });
       const { scans, rowsRead, pagesRead } = await explainStatement(db, statement);
@@ -81,19 +72,18 @@ test('what operators look for over all accounts is read from an index', LONGER, 
   }
 });
 
-test.each(Object.entries(CASES))(
+test.each(TABLE_STATISTICS)(
   'over all accounts what has not ended is read without what has, on a table that was %s',
   LONGER,
-  async (_, prepare) => {
+  async (statistics) => {
     await using database = await createTestDatabase('payouts');
-    const { db, adminUrl } = database;
-    await using admin = createPool({ url: adminUrl, applicationName: 'test', max: 1 });
-    await admin.query(sql`alter table payouts.payouts set (autovacuum_enabled = false)`);
+    const { db } = database;
     const cursors = {
       pending: await storePayout(db, { status: 'pending' }),
       processing: await storePayout(db, { status: 'processing' }),
     };
-    await prepare(admin, db, newId());
+    const fill = () => fillPayouts(db, { accountId: newId(), rows: ROWS });
+    await fillUnderStatistics(database, { table: TABLE, statistics, fill });
     for (const status of ['pending', 'processing'] as const) {
       const { id } = cursors[status];
       const filters = { accountId: undefined, status };

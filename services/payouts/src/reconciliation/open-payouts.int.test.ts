@@ -1,7 +1,8 @@
 import { newId } from '@pixmesh/kernel/ids';
-import { createPool, type Database } from '@pixmesh/postgres/pool';
+import type { Database } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 import { explainStatement } from '@pixmesh/testkit/explain-statement';
+import { fillUnderStatistics, TABLE_STATISTICS } from '@pixmesh/testkit/table-statistics';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { expect, test } from 'vitest';
 
@@ -14,27 +15,13 @@ const OPEN = 2_500;
 const PAGE = 1_000;
 const LONGER = { timeout: 120_000 };
 
-const ANALYZE = sql`analyze payouts.payouts`;
-const CASES = {
-  'filled and analyzed': async (admin: Database, db: Database) => {
-    await fill(db);
-    await admin.query(ANALYZE);
-  },
-  'analyzed while it was empty': async (admin: Database, db: Database) => {
-    await admin.query(ANALYZE);
-    await fill(db);
-  },
-};
-
-test.each(Object.entries(CASES))(
+test.each(TABLE_STATISTICS)(
   'payouts on their way are read in pages, each once and no other, on a table that was %s',
   LONGER,
-  async (_, prepare) => {
+  async (statistics) => {
     await using database = await createTestDatabase('payouts');
     const { db } = database;
-    await using admin = createPool({ url: database.adminUrl, applicationName: 'test', max: 1 });
-    await admin.query(sql`alter table payouts.payouts set (autovacuum_enabled = false)`);
-    await prepare(admin, db);
+    await fillUnderStatistics(database, { table: sql`payouts.payouts`, statistics, fill });
     const pages: string[][] = [];
     for await (const page of openPayouts(db)) pages.push(page.map(({ id }) => id));
     expect(pages.map(({ length }) => length)).toEqual([PAGE, PAGE, expect.any(Number)]);

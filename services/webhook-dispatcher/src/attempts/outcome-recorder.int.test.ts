@@ -12,6 +12,7 @@ import { databaseClock } from '#schedule-clock.ts';
 import { fetchDue } from '#sending/fetch-due.sql.ts';
 import { claimOptions } from '#test/claim-options.ts';
 import { aBacklog } from '#test/a-backlog.ts';
+import { anOutcome } from '#test/an-outcome.ts';
 import { genericPlan } from '#test/generic-plan.ts';
 import { emptyQueue } from '#test/read-queue.ts';
 import { storeEndpoint } from '#test/store-endpoint.ts';
@@ -287,28 +288,6 @@ async function record(
   lanes: readonly LaneChange[] = [],
 ): Promise<number> {
   return (await recordOutcomes(database.db, databaseClock, { outcomes, lanes })).size;
-}
-
-function anOutcome(due: DueDelivery, lane: ClaimedLane): AttemptOutcome {
-  return {
-    attemptId: newId(),
-    deliveryId: due.deliveryId,
-    queueId: due.queueId,
-    laneId: lane.id,
-    fence: lane.fence,
-    endpointId: due.endpointId,
-    isResend: due.isResend,
-    attemptNumber: due.attemptNumber,
-    recoveryId: due.recoveryId,
-    startedAt: new Date(due.fetchedAtMs),
-    durationMs: 3,
-    outcome: 'succeeded',
-    status: 200,
-    error: null,
-    responseExcerpt: 'ok',
-    address: '127.0.0.1',
-    retryDelayMs: null,
-  };
 }
 
 function aFailure(due: DueDelivery, lane: ClaimedLane): AttemptOutcome {

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { claimLanes } from '#lanes/claim-lanes.sql.ts';
 import { databaseClock } from '#schedule-clock.ts';
 import { aBacklog } from '#test/a-backlog.ts';
+import { anOutcome } from '#test/an-outcome.ts';
 import { claimOptions } from '#test/claim-options.ts';
 
 import { createOutcomeStore, type Outcome } from './outcome-store.ts';
@@ -29,28 +30,11 @@ async function outcomesOf(count: number): Promise<Outcome[]> {
   const ids = await aBacklog(database.db, { laneId, count });
   const [lane] = await claimLanes(database.db, claimOptions({ leaseMs: 60_000 }));
   expect(lane?.id).toBe(laneId);
-  return ids.map((id) => ({
-    attempt: {
-      attemptId: newId(),
-      deliveryId: id,
-      queueId: id,
-      laneId,
-      fence: lane!.fence,
-      endpointId: null,
-      isResend: false,
-      attemptNumber: 1,
-      recoveryId: null,
-      startedAt: new Date(),
-      durationMs: 3,
-      outcome: 'succeeded',
-      status: 200,
-      error: null,
-      responseExcerpt: 'ok',
-      address: '127.0.0.1',
-      retryDelayMs: null,
-    },
-    lane: null,
-  }));
+  const first = { endpointId: null, isResend: false, attemptNumber: 1, recoveryId: null };
+  return ids.map((id) => {
+    const due = { ...first, deliveryId: id, queueId: id, fetchedAtMs: Date.now() };
+    return { attempt: anOutcome(due, lane!), lane: null };
+  });
 }
 
 const aStore = (db: Database, apartIntervalMs: number) =>

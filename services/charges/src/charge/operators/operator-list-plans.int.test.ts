@@ -1,9 +1,10 @@
 import { ChargeStatus } from '@pixmesh/contracts/http/charge';
 import type { AccountId } from '@pixmesh/kernel/ids';
 import { newId } from '@pixmesh/kernel/ids';
-import { createPool, type Database } from '@pixmesh/postgres/pool';
+import type { Database } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 import { explainStatement } from '@pixmesh/testkit/explain-statement';
+import { fillUnderStatistics, TABLE_STATISTICS } from '@pixmesh/testkit/table-statistics';
 import { scaled } from '@pixmesh/testkit/long-runs';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { expect, test } from 'vitest';
@@ -34,17 +35,6 @@ async function fill(db: Database, accountId: AccountId): Promise<void> {
   await db.query(sql`
     update charges set reference = 'r' || (extract(epoch from created_at)::bigint % 400)::text`);
 }
-
-const CASES = {
-  'filled and analyzed': async (admin: Database, db: Database, accountId: AccountId) => {
-    await fill(db, accountId);
-    await admin.query(sql`analyze charges.charges`);
-  },
-  'analyzed while it was empty': async (admin: Database, db: Database, accountId: AccountId) => {
-    await admin.query(sql`analyze charges.charges`);
-    await fill(db, accountId);
-  },
-};
 
 type Shape = { filters: OperatorChargeFilters; index: string[]; slices: number };
 
@@ -78,17 +68,19 @@ function shapesOf(accountId: AccountId, reference: string): Shape[] {
   ];
 }
 
-test.each(Object.entries(CASES))(
+test.each(TABLE_STATISTICS)(
   'whatever operators search for is read from the index of its filter, on a table that was %s',
   LONGER,
-  async (_, prepare) => {
+  async (statistics) => {
     await using database = await createTestDatabase('charges');
-    const { db, adminUrl } = database;
-    await using admin = createPool({ url: adminUrl, applicationName: 'test', max: 1 });
-    await admin.query(sql`alter table charges.charges set (autovacuum_enabled = false)`);
+    const { db } = database;
     const accountId = newId<AccountId>();
     const other = await storeCharge(db, { createdAt: new Date('2020-01-01T00:00:00.000Z') });
-    await prepare(admin, db, accountId);
+    await fillUnderStatistics(database, {
+      table: sql`charges.charges`,
+      statistics,
+      fill: () => fill(db, accountId),
+    });
     const [middle] = await db.query<{ id: string; reference: string }>(
       sql`
         select id, reference from charges
