@@ -1,15 +1,16 @@
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
+import { endPicked } from './end-picked.sql.ts';
+
 /** Rows per statement: locks on them are short. */
 export const CANCELED_PER_STATEMENT_MAX = 1_000;
 
 /**
  * Empties lanes of deleted endpoints, due or not, a batch at a time; lanes of others are left alone. What is pending is
  * canceled, what was sent stays as history (decision 158), and a request that is out still brings its attempt into it.
- * Locked rows are skipped: the statement waits for none, and no deadlock can form. The bounds on the ids spare weeks that
- * have none of them, and leave no doubt to a plan that was made while a week was empty. Answers how many rows were removed;
- * to be called until that is none.
+ * Locked rows are skipped: the statement waits for none, and no deadlock can form. Answers how many rows were removed; to be
+ * called until that is none.
  */
 export async function cancelLanes(db: Queryable, laneIds: readonly string[]): Promise<number> {
   const [row] = await db.query<{ count: number }>(cancelLanesStatement(laneIds));
@@ -39,18 +40,7 @@ export function cancelLanesStatement(laneIds: readonly string[]): Statement {
         ) waiting
         limit ${CANCELED_PER_STATEMENT_MAX}
       ),
-      gone as (
-        delete from queue
-        where id = any (array(select id from picked))
-      ),
-      canceled as (
-        update deliveries
-        set status = 'canceled'
-        where id = any (array(select delivery_id from picked))
-          and id >= (select delivery_id from picked order by delivery_id limit 1)
-          and id <= (select delivery_id from picked order by delivery_id desc limit 1)
-          and status = 'pending'
-      )
+      ${endPicked('canceled')}
       select count(*)::int as count
       from picked`,
   );

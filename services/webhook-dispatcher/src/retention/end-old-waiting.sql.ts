@@ -2,6 +2,7 @@ import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
 import { isDisabled } from '#lanes/disabled-endpoint.sql.ts';
+import { endPicked } from '#lanes/end-picked.sql.ts';
 
 /** Rows per statement: locks on them are short. */
 const ENDED_PER_STATEMENT_MAX = 1_000;
@@ -22,7 +23,7 @@ async function endSome(db: Queryable, keepDays: number): Promise<number> {
       'queue_end_old_waiting',
       sql`
         with picked as materialized (
-          select id
+          select id, delivery_id
           from queue
           where id < uuid_v7_floor(now() - make_interval(days => ${keepDays}::int))
             and not is_resend
@@ -33,18 +34,7 @@ async function endSome(db: Queryable, keepDays: number): Promise<number> {
           limit ${ENDED_PER_STATEMENT_MAX}
           for update skip locked
         ),
-        gone as (
-          delete from queue
-          where id = any (array(select id from picked))
-        ),
-        ended as (
-          update deliveries
-          set status = 'skipped'
-          where id = any (array(select id from picked))
-            and id >= (select id from picked order by id limit 1)
-            and id <= (select id from picked order by id desc limit 1)
-            and status = 'pending'
-        )
+        ${endPicked('skipped')}
         select count(*)::int as count
         from picked`,
     ),
