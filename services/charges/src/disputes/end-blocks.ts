@@ -56,13 +56,16 @@ async function endBlock(deps: ApplyDeps, seen: DisputeRow): Promise<void> {
 }
 
 function logKept({ logger, returnWindowMs }: ApplyDeps, dispute: DisputeRow): void {
-  const isNew = !mayEnd(dispute, returnWindowMs + LOGGED_MS_MAX);
-  if (!mayEnd(dispute, returnWindowMs) || !isNew) return;
+  if (!isOverFor(dispute, returnWindowMs)) return;
+  if (isOverFor(dispute, returnWindowMs + LOGGED_MS_MAX)) return;
   logger.warn({ dispute_id: dispute.id }, 'block of a lost dispute kept: returns unknown');
 }
 
 function mayEnd(dispute: DisputeRow, windowMs: number): boolean {
-  if (dispute.returnedAmount > 0n) return true;
-  const resolvedMs = dispute.resolvedAt?.getTime() ?? Number.POSITIVE_INFINITY;
-  return dispute.readAt.getTime() - resolvedMs >= windowMs;
+  return dispute.returnedAmount > 0n || isOverFor(dispute, windowMs);
+}
+
+/** Whether it was lost so long ago. */
+function isOverFor({ resolvedAt, readAt }: DisputeRow, ms: number): boolean {
+  return resolvedAt !== null && readAt.getTime() - resolvedAt.getTime() >= ms;
 }
