@@ -117,13 +117,14 @@ describe('ending the hold of a refund', () => {
 
   test('not settled beside returns that leave less of the Pix; it can be released', () => {
     const lost = disputeReturn({ accountId, endToEndId, amount: 50, from: 'available' });
-    const commands = [take, lost, holdSettle(take), holdRelease(take)];
+    const commands = [take, lost, holdSettle(take), holdRelease(take), holdSettle(take)];
     const { outcomes, after } = decide(commands, { available: 100 }, received);
     expect(outcomes).toMatchObject([
       { code: 'booked' },
       { code: 'booked' },
       { kind: 'rejected', reason: 'exceeds_received' },
       { code: 'booked', hold: { state: 'released' } },
+      { code: 'already_released', repeated: false },
     ]);
     expect(after?.balances).toMatchObject({ available: 50n, held: 0n, acquirer_clearing: 50n });
   });

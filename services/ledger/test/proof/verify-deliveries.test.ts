@@ -1,0 +1,60 @@
+import { newId } from '@pixmesh/kernel/ids';
+import { expect, test } from 'vitest';
+
+import type { OracleCommand } from '#test/oracle-books.ts';
+
+import type { Delivery } from './model-round.ts';
+import type { FoundJournal } from './read-books.sql.ts';
+import { verifyDeliveries } from './verify-deliveries.ts';
+
+const [accountId, holdId] = [newId(), newId()];
+const settle: OracleCommand = {
+  id: newId(),
+  accountId,
+  kind: 'hold.settle',
+  holdId,
+  resourceId: newId(),
+};
+const giveBack: OracleCommand = {
+  id: newId(),
+  accountId,
+  kind: 'received_pix.return',
+  subject: newId(),
+  amount: 1,
+};
+
+/** The breaks where a command was rejected as exceeding its Pix, and was then booked with this word. */
+function breaksAfterRejection(command: OracleCommand, word: string): string[] {
+  const { id: commandId, kind } = command;
+  const found: FoundJournal = {
+    commandId,
+    accountId,
+    kind,
+    word,
+    version: null,
+    atMs: 1,
+    entries: [],
+  };
+  const answers = [
+    { word: 'exceeds_received', isRejected: true, isFirst: false, version: null },
+    { word, isRejected: false, isFirst: true, version: null },
+  ];
+  const deliveries = answers.map((reply, at): Delivery => {
+    return { command, startedAt: at, answered: { at, reply } };
+  });
+  return verifyDeliveries(deliveries, new Map([[commandId, found]]), new Map()).breaks;
+}
+
+test('a settlement that exceeded its Pix may find its hold released when it comes again', () => {
+  expect(breaksAfterRejection(settle, 'already_released')).toEqual([]);
+});
+
+test.each([
+  [settle, 'booked'],
+  [giveBack, 'booked'],
+  [giveBack, 'noted'],
+])('nothing else that exceeded its Pix is booked later: $0.kind as %s', (command, word) => {
+  expect(breaksAfterRejection(command, word)).toEqual([
+    `${command.kind} ${command.id} was rejected as exceeds_received, but is booked as ${word}`,
+  ]);
+});
