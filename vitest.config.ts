@@ -17,6 +17,8 @@ const INT_WORKERS = 4;
 /** Files of the e2e ring mostly wait for the mesh. */
 const E2E_WORKERS = 4;
 
+const FAILURE_CHARACTERS_MAX = 1_000;
+
 const E2E = {
   globalSetup: ['tests/setup/stack.ts'],
   setupFiles: ['tests/setup/seed.ts'],
@@ -38,6 +40,8 @@ export default defineConfig({
   test: {
     // Node strips the types itself, as in production: no file is transformed, and none is mocked.
     sequence: { sequencer: SlowestFirst },
+    // The first line of a failure is all that the summary of a run repeats: it says which items a list had left.
+    chaiConfig: { truncateThreshold: FAILURE_CHARACTERS_MAX },
     experimental: { viteModuleRunner: false, nodeLoader: false },
     projects: [
       {
