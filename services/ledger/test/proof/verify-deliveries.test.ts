@@ -15,7 +15,7 @@ const settle: OracleCommand = {
   holdId,
   resourceId: newId(),
 };
-const giveBack: OracleCommand = {
+const returned: OracleCommand = {
   id: newId(),
   accountId,
   kind: 'received_pix.return',
@@ -51,8 +51,8 @@ test('a settlement that exceeded its Pix may find its hold released when it come
 
 test.each([
   [settle, 'booked'],
-  [giveBack, 'booked'],
-  [giveBack, 'noted'],
+  [returned, 'booked'],
+  [returned, 'noted'],
 ])('nothing else that exceeded its Pix is booked later: $0.kind as %s', (command, word) => {
   expect(breaksAfterRejection(command, word)).toEqual([
     `${command.kind} ${command.id} was rejected as exceeds_received, but is booked as ${word}`,
