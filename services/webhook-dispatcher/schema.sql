@@ -1,5 +1,5 @@
 -- Schema webhook_dispatcher: the sum of its migrations. Written by a test; UPDATE_GOLDEN=1 refreshes it.
--- As in packages/postgres/mechanisms.sql: table dead_letters, table leases, table message_schemas, table reconciliation_breaks, table reconciliation_lease, table reconciliation_runs, function uuid_v7_floor, grant on dead_letters, grant on reconciliation_breaks, grant on reconciliation_runs, grant on events, grant on message_schemas, grant on leases, grant on reconciliation_lease.
+-- As in packages/postgres/mechanisms.sql: table dead_letters, table message_schemas, table reconciliation_breaks, table reconciliation_lease, table reconciliation_runs, function uuid_v7_floor, grant on dead_letters, grant on reconciliation_breaks, grant on reconciliation_runs, grant on events, grant on message_schemas, grant on leases, grant on reconciliation_lease.
 
 create table applications (
   application_id uuid not null,
@@ -130,6 +130,11 @@ create table lanes (
 ) with (autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000, fillfactor=50);
 CREATE INDEX lanes_joining ON lanes USING btree (claimable_at) WHERE claimable_at < 'infinity'::timestamp with time zone AND NOT waiting;
 CREATE INDEX lanes_waiting ON lanes USING btree (account_id, claimable_at) WHERE waiting;
+
+create table leases (
+  name text not null,
+  constraint leases_pkey PRIMARY KEY (name)
+);
 
 create table processes (
   id uuid not null,

@@ -75,13 +75,19 @@ export async function readEvents(
 }
 
 /**
+ * A lease that was given back after this statement began is not taken: what its holder put back would be missed.
+ *
  * Each event is looked up by its key: planned while the tables were still small, a join would read whole partitions for
  * ever.
  */
 function withEvents(queued: Statement, snapshot: string | null): Statement {
   return sql`
     with lease as (
-      select name from leases where name = 'outbox-relay' for update skip locked
+      select name
+      from leases
+      where name = 'outbox-relay'
+        and coalesce(pg_visible_in_snapshot(queue_changed_in, pg_current_snapshot()), true)
+      for update skip locked
     ),
     queued as (${queued})
     select
@@ -120,6 +126,7 @@ export async function deletePublished(
   events: readonly Pick<QueuedEvent, 'place'>[],
 ): Promise<void> {
   if (events.length === 0) return;
+  await markChanged(tx);
   const places = events.map(({ place }) => place);
   await tx.query(
     named('outbox_delete_published', sql`delete from outbox where id = any (${places}::bigint[])`),
@@ -132,6 +139,7 @@ export async function requeue(
   events: readonly Pick<QueuedEvent, 'place' | 'eventId' | 'isResend'>[],
 ): Promise<void> {
   if (events.length === 0) return;
+  await markChanged(tx);
   const places = events.map(({ place }) => place);
   const ids = events.map(({ eventId }) => eventId);
   const resends = events.map(({ isResend }) => isResend);
@@ -142,6 +150,16 @@ export async function requeue(
         insert into outbox (id, event_id, is_resend) overriding system value
         select * from unnest(${places}::bigint[], ${ids}::uuid[], ${resends}::boolean[])
         on conflict (id) do nothing`,
+    ),
+  );
+}
+
+/** Tells a relay whose statement has begun that it reads a queue which has changed. */
+async function markChanged(tx: Transaction): Promise<void> {
+  await tx.query(
+    named(
+      'outbox_mark_changed',
+      sql`update leases set queue_changed_in = pg_current_xact_id() where name = 'outbox-relay'`,
     ),
   );
 }
