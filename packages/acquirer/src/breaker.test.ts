@@ -4,13 +4,15 @@ import { createBreaker, FAILURES_MAX, FAILURES_WINDOW_MS } from './breaker.ts';
 
 const PROBE_AFTER_MS = 2_000;
 
-type Answer = 'good' | 'bad';
+type Answer = 'good' | 'bad' | 'none';
+
+const PROOFS = { good: 'there', bad: 'away', none: 'nothing' } as const;
 
 function aBreaker() {
   const clock = { nowMs: 0 };
   const changes: boolean[] = [];
   const breaker = createBreaker<Answer>({
-    isFailure: (answer) => answer === 'bad',
+    proofOf: (answer) => PROOFS[answer],
     now: () => clock.nowMs,
     probeAfterMs: PROBE_AFTER_MS,
     onChange: (isOpen) => void changes.push(isOpen),
@@ -48,6 +50,25 @@ describe('the breaker', () => {
     await run('good');
     await fail(FAILURES_MAX - 1);
     expect(changes).toEqual([]);
+  });
+
+  it('counts a call that proves nothing as neither, and hands its answer on', async () => {
+    const { changes, fail, run } = aBreaker();
+    await fail(FAILURES_MAX - 1);
+    expect(await run('none')).toEqual({ kind: 'ran', value: 'none' });
+    expect(changes).toEqual([]);
+    await fail(1);
+    expect(changes).toEqual([true]);
+  });
+
+  it('stays open where the one call that it let through proves nothing', async () => {
+    const { clock, fail, run } = aBreaker();
+    await fail(FAILURES_MAX);
+    clock.nowMs = PROBE_AFTER_MS;
+    expect(await run('none')).toEqual({ kind: 'ran', value: 'none' });
+    expect(await run('good')).toEqual(OPEN);
+    clock.nowMs = 2 * PROBE_AFTER_MS;
+    expect(await run('good')).toEqual({ kind: 'ran', value: 'good' });
   });
 
   it('forgets failures that are older than its window', async () => {

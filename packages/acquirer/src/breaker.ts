@@ -16,18 +16,22 @@ export type Breaker<T> = {
   run(work: () => Promise<T>): Promise<{ kind: 'ran'; value: T } | { kind: 'open' }>;
 };
 
+/** What a call says of its provider: nothing where its caller left before the answer was due. */
+export type Proof = 'there' | 'away' | 'nothing';
+
 /**
  * Keeps calls from a provider that does not answer. After `probeAfterMs` one call is let through, and the others wait
- * for no answer of it. `now` is a clock that never jumps, in milliseconds.
+ * for no answer of it. A call that proves nothing is not counted; the one that was let through has to prove that the
+ * provider is there. `now` is a clock that never jumps, in milliseconds.
  */
 export function createBreaker<T>(deps: {
-  isFailure: (value: T) => boolean;
+  proofOf: (value: T) => Proof;
   now: () => number;
   probeAfterMs: number;
   onChange: (isOpen: boolean) => void;
 }): Breaker<T> {
   const policy = circuitBreaker(
-    handleWhenResult((value) => deps.isFailure(value as T)),
+    handleWhenResult((value) => deps.proofOf(value as T) !== 'there'),
     { breaker: failuresInARow(deps.now), halfOpenAfter: { next: () => probeLater(deps) } },
   );
   policy.onStateChange((state) => deps.onChange(state !== CircuitState.Closed));
@@ -35,14 +39,31 @@ export function createBreaker<T>(deps: {
     run: async (work) => {
       // The library would let others wait for the one that probes, without any deadline.
       if (policy.state === CircuitState.HalfOpen) return { kind: 'open' };
+      const isProbe = policy.state === CircuitState.Open;
       try {
-        return { kind: 'ran', value: await policy.execute(work) };
+        const value = await policy.execute(async () => {
+          const answer = await work();
+          if (deps.proofOf(answer) === 'nothing' && !isProbe) throw new NotCounted(answer);
+          return answer;
+        });
+        return { kind: 'ran', value };
       } catch (error) {
+        if (error instanceof NotCounted) return { kind: 'ran', value: error.value as T };
         if (error instanceof BrokenCircuitError) return { kind: 'open' };
         throw error;
       }
     },
   };
+}
+
+/** The library counts no error as a failure or a success, while it is closed. */
+class NotCounted extends Error {
+  readonly value: unknown;
+
+  constructor(value: unknown) {
+    super('this call is not counted');
+    this.value = value;
+  }
 }
 
 function failuresInARow(now: () => number): IBreaker {

@@ -3,7 +3,7 @@ import type { Dispatcher, Pool } from 'undici';
 
 import type { TokenSource } from './access-token.ts';
 import type { CallOptions } from './acquirer.ts';
-import { type Breaker, createBreaker } from './breaker.ts';
+import { type Breaker, createBreaker, type Proof } from './breaker.ts';
 import { createCallsInTurn } from './calls-in-turn.ts';
 import { exchange } from './exchange.ts';
 import { withBreakerOpen, withoutToken } from './never-sent.ts';
@@ -40,8 +40,10 @@ export type CallAcquirer = (call: AcquirerCall) => Promise<CallResult>;
 /** A read is repeated once with a new token; whatever may have an effect is left to its caller. */
 const READ_TRIES_MAX = 2;
 
-/** The provider is away, or too slow. Whatever else it answered, it is there; a caller that leaves says nothing of it. */
+/** The provider is away, or too slow. Whatever else it answered, it is there. */
 const OUTAGE = /^(token_)?(connection|timeout|status_5[0-9]{2})$/;
+/** The caller left before the answer came. */
+const LEFT = /^(token_)?aborted$/;
 
 /** Part of the deadline after which one call tries a provider again that did not answer. */
 const PROBE_AFTER_SHARE = 0.5;
@@ -75,10 +77,10 @@ export function createCallAcquirer(deps: {
     const known = breakers.get(operation);
     if (known !== undefined) return known;
     const breaker = createBreaker<CallResult>({
-      isFailure: (result) => {
-        const isOutage = result.kind === 'unknown' && OUTAGE.test(result.cause);
-        if (isOutage) outages.set(operation, result.cause);
-        return isOutage;
+      proofOf: (result) => {
+        const proof = proofOf(result);
+        if (proof === 'away' && result.kind === 'unknown') outages.set(operation, result.cause);
+        return proof;
       },
       now: () => performance.now(),
       probeAfterMs: deps.timeoutMs * PROBE_AFTER_SHARE,
@@ -104,6 +106,13 @@ export function createCallAcquirer(deps: {
       clearTimeout(timer);
     }
   }
+}
+
+/** What a call says of the provider. */
+function proofOf(result: CallResult): Proof {
+  if (result.kind !== 'unknown') return 'there';
+  if (LEFT.test(result.cause)) return 'nothing';
+  return OUTAGE.test(result.cause) ? 'away' : 'there';
 }
 
 /** The token, the request and its whole answer. */

@@ -216,6 +216,19 @@ describe('the breaker', () => {
     });
   });
 
+  it('opens whatever callers have left meanwhile: that is no sign of life', async () => {
+    const fails: Handler = (_, response) => json(response, 503, {});
+    provider.answerCall = fails;
+    await failTimes(FAILURES_MAX - 1);
+    const caller = new AbortController();
+    provider.answerCall = () => caller.abort();
+    const left = await acquirer.getCharge(TXID, { signal: caller.signal });
+    expect(left).toEqual({ kind: 'unknown', cause: 'aborted' });
+    provider.answerCall = fails;
+    await failTimes(1);
+    expect(await acquirer.getCharge(TXID)).toMatchObject({ cause: 'breaker_open:status_503' });
+  });
+
   it('opens where no token can be had, and asks for none then', async () => {
     let asked = 0;
     provider.answerToken = (_, response) => {
