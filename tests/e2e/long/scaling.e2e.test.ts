@@ -28,7 +28,7 @@ const FUNDED_PAYOUTS = 20_000;
 const REST_MS_MAX = 180_000;
 const STEADY_MS = 20_000;
 /** New processes are slow until their code is compiled. */
-const WARM_UP_MS = 20_000;
+const WARM_UP_MS = 60_000;
 /** Twenty processes share the cores of a small machine with the clients. */
 const SLOWER_MS_MAX = 25;
 const TEST_MS_MAX = 2 * ACTS_MS + 600_000;

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import { eventually } from '@pixmesh/testkit/eventually';
 import { expect } from 'vitest';
@@ -37,12 +38,14 @@ export function startTimedLoad(input: {
   const calls: TimedCall[] = [];
   const stopping = new AbortController();
   const clients = payers.flatMap((merchant, index) => [
-    repeat(() => pay(merchant, HOSTS[index % HOSTS.length] ?? '')),
-    repeat(() => sell(merchant)),
-    repeat(() => timed('read', '', () => v1(merchant, 'GET /balance'))),
-    repeat(() => timed('read', '', () => v1(merchant, 'GET /payouts?limit=3'))),
+    () => pay(merchant, HOSTS[index % HOSTS.length] ?? ''),
+    () => sell(merchant),
+    () => timed('read', '', () => v1(merchant, 'GET /balance')),
+    () => timed('read', '', () => v1(merchant, 'GET /payouts?limit=3')),
   ]);
-  const running = Promise.all(clients);
+  const running = Promise.all(
+    clients.map((work, index) => repeat(work, (index / clients.length) * PACE_MS)),
+  );
   // A client that gives up is told of at the end; until then the others go on.
   running.catch(() => undefined);
   return {
@@ -53,11 +56,15 @@ export function startTimedLoad(input: {
     },
   };
 
-  async function repeat(work: () => Promise<unknown>): Promise<void> {
-    while (!stopping.signal.aborted) {
-      const nextMs = performance.now() + PACE_MS;
+  /** Clients begin one after the other: calls that all come at the same moment would wait for each other. */
+  async function repeat(work: () => Promise<unknown>, firstInMs: number): Promise<void> {
+    let nextMs = performance.now() + firstInMs;
+    for (;;) {
+      const pauseMs = Math.max(0, nextMs - performance.now());
+      await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+      if (stopping.signal.aborted) return;
+      nextMs = performance.now() + PACE_MS;
       await work();
-      await eventually(() => expect(performance.now()).toBeGreaterThan(nextMs));
     }
   }
 
