@@ -4,6 +4,7 @@ import { benchFairness } from './fairness/bench-fairness.ts';
 import { benchLedger } from './ledger/bench-ledger.ts';
 import { benchLives } from './lives/bench-lives.ts';
 import { benchPayouts } from './payouts/bench-payouts.ts';
+import { benchScaling } from './scaling/bench-scaling.ts';
 import { benchScrape } from './scrape/bench-scrape.ts';
 
 /** `npm run bench -- NAME`: one benchmark, with its baseline in the same run. */
@@ -14,6 +15,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   ledger: benchLedger,
   lives: benchLives,
   payouts: benchPayouts,
+  scaling: benchScaling,
   scrape: benchScrape,
 };
 

@@ -4,8 +4,9 @@ import { type Child, startChild } from './child-calls.ts';
 import type { WebhookReceiverCalls } from './webhook-receiver-process.ts';
 
 const RECEIVER = new URL('./webhook-receiver-process.ts', import.meta.url);
-/** Of the names that `WEBHOOK_DEV_RECEIVERS` points to the receiver. */
-const RECEIVER_ORIGIN = 'http://hooks.bench.example.com';
+/** Below it every name leads to the receiver (`WEBHOOK_DEV_RECEIVERS`). */
+const RECEIVER_DOMAIN = 'bench.example.com';
+const RECEIVER_ORIGIN = receiverOrigin('hooks');
 const ARRIVALS_POLL_MS = 5;
 /** What has not arrived by then is an error. */
 const ARRIVAL_MS_MAX = 60_000;
@@ -23,6 +24,11 @@ export type WebhookReceiver = AsyncDisposable & {
   readonly env: NodeJS.ProcessEnv;
 };
 
+/** Each host of an account has its own lane, and a lane has one sender. */
+export function receiverOrigin(host: string): string {
+  return `http://${host}.${RECEIVER_DOMAIN}`;
+}
+
 /** A process that receives webhooks, and what has arrived there. */
 export async function startWebhookReceiver(): Promise<WebhookReceiver> {
   const receiver = startChild<WebhookReceiverCalls>(RECEIVER);
@@ -30,7 +36,7 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
   const webhooks = watchWebhooks(receiver);
   return {
     webhooks,
-    env: { WEBHOOK_DEV_RECEIVERS: `*.bench.example.com=127.0.0.1:${port}` },
+    env: { WEBHOOK_DEV_RECEIVERS: `*.${RECEIVER_DOMAIN}=127.0.0.1:${port}` },
     [Symbol.asyncDispose]: async () => {
       await webhooks[Symbol.asyncDispose]();
       await receiver[Symbol.asyncDispose]();

@@ -18,7 +18,7 @@ export const LIFE_KINDS: readonly LifeKind[] = [
     name: 'unpaid',
     description: 'a charge until its two webhooks',
     live: async ({ mesh, shop }) => {
-      await createCharge({ mesh, shop });
+      await announceCharge({ mesh, shop }, aCharge());
       return null;
     },
   },
@@ -69,10 +69,13 @@ export const LIFE_KINDS: readonly LifeKind[] = [
   },
 ];
 
-async function createCharge({ mesh, shop }: Pick<LifeDeps, 'mesh' | 'shop'>): Promise<string> {
-  const id = await mesh.createCharge(shop, aCharge());
+/** Creates a charge and waits for its two webhooks. */
+export async function announceCharge(
+  { mesh, shop }: Pick<LifeDeps, 'mesh' | 'shop'>,
+  body: object,
+): Promise<void> {
+  const id = await mesh.createCharge(shop, body);
   await Promise.all(CREATED.map((event) => mesh.arrival(event, id)));
-  return id;
 }
 
 async function payCharge({ mesh, shop }: LifeDeps): Promise<{ id: string; ms: number }> {

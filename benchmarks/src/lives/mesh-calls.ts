@@ -17,6 +17,7 @@ export type MeshMerchant = { key: string };
 
 /** The calls that lives are made of. Each throws where it is not answered with a success. */
 export type Mesh = {
+  /** Without a `webhook_url` in its body the charge has that of all others. */
   createCharge(merchant: MeshMerchant, body: object): Promise<string>;
   createPayout(merchant: MeshMerchant): Promise<string>;
   pay(chargeId: string): Promise<void>;
@@ -44,7 +45,7 @@ export function openMesh(stack: Stack, webhooks: Webhooks): Mesh & AsyncDisposab
   const payouts = watchCompletions(stack);
   return {
     createCharge: async ({ key }, body) =>
-      idOf(await v1('/v1/charges', { ...body, webhook_url: webhookUrl }, create(key))),
+      idOf(await v1('/v1/charges', { webhook_url: webhookUrl, ...body }, create(key))),
     createPayout: async ({ key }) =>
       idOf(await v1('/v1/payouts', { ...aPayout(), webhook_url: webhookUrl }, create(key))),
     pay: async (id) => void (await simulator(`/control/charges/${id}/pay`, {})),
