@@ -53,7 +53,7 @@ CREATE INDEX events_key ON ONLY events USING btree (topic, key, sequence);
 
 create table leases (
   name text not null,
-  queue_changed_in xid8,
+  queue_version bigint default 0 not null,
   constraint leases_pkey PRIMARY KEY (name)
 );
 

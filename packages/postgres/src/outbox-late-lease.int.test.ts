@@ -12,7 +12,7 @@ import { createPool, type Database } from './pool.ts';
 import { sql } from './sql.ts';
 
 const logger = createLogger('late-lease-test', 'silent');
-/** Of an advisory lock, as `wait_for_test` has it: the late relay waits for it between its snapshot and the lease. */
+/** An advisory lock, as the policy below names it: the late relay waits for it between its snapshot and the lease. */
 const TEST_LOCK = 1;
 const ALL_GONE: Unpublished = { misfits: new Map(), postponed: new Set() };
 
@@ -26,16 +26,16 @@ beforeAll(async () => {
   admin = createPool({ url: database.adminUrl, applicationName: 'late-lease-test', max: 2 });
   late = createPool({ url: database.url, applicationName: 'late-relay', max: 1 });
   await admin.query(sql`
-    create function ledger.wait_for_test() returns boolean language plpgsql as $$
+    create function ledger.wait_for_test(lock bigint) returns boolean language plpgsql as $$
     begin
       if current_setting('application_name') = 'late-relay' then
-        perform pg_advisory_xact_lock_shared(1);
+        perform pg_advisory_xact_lock_shared(lock);
       end if;
       return true;
     end
     $$`);
   await admin.query(sql`alter table ledger.leases enable row level security`);
-  await admin.query(sql`create policy wait on ledger.leases using (ledger.wait_for_test())`);
+  await admin.query(sql`create policy wait on ledger.leases using (ledger.wait_for_test(1))`);
 });
 
 beforeEach(async () => {
@@ -55,6 +55,17 @@ test('an event that was put back is not passed by one of its key, whoever takes 
   expect(published).toEqual([]);
   await relayOnce({ db: database.db, logger, publish });
   expect(published).toEqual([1, 2]);
+});
+
+test('an event behind one that was parked is held, whoever takes the lease next', async () => {
+  await append(1);
+  const parks: Publish = (events) => {
+    const misfits = new Map(events.map(({ eventId }) => [eventId, 'an unknown field']));
+    return Promise.resolve({ ...ALL_GONE, misfits });
+  };
+  await relayBehind({ publish: parks }, {});
+  await relayOnce({ db: database.db, logger, publish });
+  expect(published).toEqual([]);
 });
 
 test('an event that has left a queue that waits is not sent again by whoever takes the lease next', async () => {
@@ -84,7 +95,11 @@ async function relayBehind(first: Relayed, second: Pick<Relayed, 'pass'>): Promi
     waiting = relayOnce({ db: late, logger, publish }, second.pass);
     await eventually(async () => {
       const held = await admin.query(
-        sql`select from pg_locks where locktype = 'advisory' and not granted`,
+        sql`
+          select from pg_locks
+          join pg_stat_activity using (pid)
+          where application_name = 'late-relay' and locktype = 'advisory' and not granted
+            and datname = current_database()`,
       );
       expect(held).toHaveLength(1);
     });

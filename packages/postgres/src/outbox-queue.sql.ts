@@ -75,7 +75,8 @@ export async function readEvents(
 }
 
 /**
- * A lease that was given back after this statement began is not taken: what its holder put back would be missed.
+ * The lease is not taken where the queue was changed by a transaction that this statement does not see: what was put
+ * back would be missed. The sub-select reads the version as of the statement's beginning, and the lock the newest one.
  *
  * Each event is looked up by its key: planned while the tables were still small, a join would read whole partitions for
  * ever.
@@ -86,7 +87,7 @@ function withEvents(queued: Statement, snapshot: string | null): Statement {
       select name
       from leases
       where name = 'outbox-relay'
-        and coalesce(pg_visible_in_snapshot(queue_changed_in, pg_current_snapshot()), true)
+        and queue_version = (select queue_version from leases where name = 'outbox-relay')
       for update skip locked
     ),
     queued as (${queued})
@@ -126,7 +127,6 @@ export async function deletePublished(
   events: readonly Pick<QueuedEvent, 'place'>[],
 ): Promise<void> {
   if (events.length === 0) return;
-  await markChanged(tx);
   const places = events.map(({ place }) => place);
   await tx.query(
     named('outbox_delete_published', sql`delete from outbox where id = any (${places}::bigint[])`),
@@ -139,7 +139,6 @@ export async function requeue(
   events: readonly Pick<QueuedEvent, 'place' | 'eventId' | 'isResend'>[],
 ): Promise<void> {
   if (events.length === 0) return;
-  await markChanged(tx);
   const places = events.map(({ place }) => place);
   const ids = events.map(({ eventId }) => eventId);
   const resends = events.map(({ isResend }) => isResend);
@@ -154,12 +153,12 @@ export async function requeue(
   );
 }
 
-/** Tells a relay whose statement has begun that it reads a queue which has changed. */
-async function markChanged(tx: Transaction): Promise<void> {
+/** Has relays whose statement has begun ask once more: they would not see what was put back, parked or taken out. */
+export async function countQueueVersion(tx: Transaction): Promise<void> {
   await tx.query(
     named(
-      'outbox_mark_changed',
-      sql`update leases set queue_changed_in = pg_current_xact_id() where name = 'outbox-relay'`,
+      'outbox_count_version',
+      sql`update leases set queue_version = queue_version + 1 where name = 'outbox-relay'`,
     ),
   );
 }

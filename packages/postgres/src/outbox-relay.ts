@@ -13,6 +13,7 @@ import type { OutboundEvent } from './events.ts';
 import {
   BATCH_SIZE,
   claimEvents,
+  countQueueVersion,
   hasQueuedEvents,
   OUTBOX_CONSUMER,
   requeue,
@@ -150,6 +151,10 @@ export async function relayOnce(deps: RelayDeps, pass: Pass = CLAIMING): Promise
     const gone = new Set(taken);
     const stay = rows.filter((row) => !gone.has(row));
     await (after === null ? requeue(tx, stay) : deletePublished(tx, taken));
+    // Of a claim that is published as a whole nobody can miss anything.
+    const isSeenLater =
+      after === null ? stay.length > 0 || left.misfits.size > 0 : taken.length > 0;
+    if (isSeenLater) await countQueueVersion(tx);
     return {
       read: rows.length,
       taken: taken.length,
