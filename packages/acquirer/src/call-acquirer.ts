@@ -67,7 +67,12 @@ export function createCallAcquirer(deps: {
 
   async function callInTurn(call: AcquirerCall): Promise<CallResult> {
     return await observeCall(call.operation, async () => {
-      const attempt = await breakerOf(call.operation).run(() => callInTime(call));
+      const attempt = await breakerOf(call.operation).run(async () => {
+        const result = await callInTime(call);
+        if (result.kind === 'unknown' && proofOf(result) === 'away')
+          outages.set(call.operation, result.cause);
+        return result;
+      });
       if (attempt.kind === 'ran') return attempt.value;
       return withBreakerOpen(outages.get(call.operation) ?? 'unknown');
     });
@@ -77,11 +82,7 @@ export function createCallAcquirer(deps: {
     const known = breakers.get(operation);
     if (known !== undefined) return known;
     const breaker = createBreaker<CallResult>({
-      proofOf: (result) => {
-        const proof = proofOf(result);
-        if (proof === 'away' && result.kind === 'unknown') outages.set(operation, result.cause);
-        return proof;
-      },
+      proofOf,
       now: () => performance.now(),
       probeAfterMs: deps.timeoutMs * PROBE_AFTER_SHARE,
       onChange: (isOpen) => observeBreaker(operation, isOpen),
