@@ -23,8 +23,10 @@ const returned: OracleCommand = {
   amount: 1,
 };
 
-/** The breaks where a command was rejected as exceeding its Pix, and was then booked with this word. */
-function breaksAfterRejection(command: OracleCommand, word: string): string[] {
+type Answer = 'rejected' | 'booked';
+
+/** The breaks where a command was rejected as exceeding its Pix, and was booked with this word, in this order. */
+function breaksOf(command: OracleCommand, word: string, order: readonly Answer[]): string[] {
   const { id: commandId, kind } = command;
   const found: FoundJournal = {
     commandId,
@@ -35,18 +37,24 @@ function breaksAfterRejection(command: OracleCommand, word: string): string[] {
     atMs: 1,
     entries: [],
   };
-  const answers = [
-    { word: 'exceeds_received', isRejected: true, isFirst: false, version: null },
-    { word, isRejected: false, isFirst: true, version: null },
-  ];
-  const deliveries = answers.map((reply, at): Delivery => {
-    return { command, startedAt: at, answered: { at, reply } };
+  const replies = {
+    rejected: { word: 'exceeds_received', isRejected: true, isFirst: false, version: null },
+    booked: { word, isRejected: false, isFirst: true, version: null },
+  };
+  const deliveries = order.map((answer, at): Delivery => {
+    return { command, startedAt: at, answered: { at, reply: replies[answer] } };
   });
   return verifyDeliveries(deliveries, new Map([[commandId, found]]), new Map()).breaks;
 }
 
 test('a settlement that exceeded its Pix may find its hold released when it comes again', () => {
-  expect(breaksAfterRejection(settle, 'already_released')).toEqual([]);
+  expect(breaksOf(settle, 'already_released', ['rejected', 'booked'])).toEqual([]);
+});
+
+test('what it was told once it is told for ever', () => {
+  expect(breaksOf(settle, 'already_released', ['booked', 'rejected'])).toEqual([
+    `hold.settle ${settle.id} was rejected as exceeds_received, but is booked as already_released`,
+  ]);
 });
 
 test.each([
@@ -54,7 +62,7 @@ test.each([
   [returned, 'booked'],
   [returned, 'noted'],
 ])('nothing else that exceeded its Pix is booked later: $0.kind as %s', (command, word) => {
-  expect(breaksAfterRejection(command, word)).toEqual([
+  expect(breaksOf(command, word, ['rejected', 'booked'])).toEqual([
     `${command.kind} ${command.id} was rejected as exceeds_received, but is booked as ${word}`,
   ]);
 });

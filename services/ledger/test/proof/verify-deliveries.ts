@@ -58,32 +58,36 @@ function verifyCommand(
   if (firsts > (booked.won === undefined ? 1 : 0)) {
     breaks.push(`${nameOf(command)} was decided ${firsts} times`);
   }
+  const decidedAt = booked.won === undefined ? firstAcceptedAt(winner) : 0;
   for (const same of byContent.values()) {
-    breaks.push(...wrongReplies(same, { found, isWinner: same === winner }));
+    breaks.push(...wrongReplies(same, { found, isWinner: same === winner, decidedAt }));
   }
 }
 
-function wrongReplies(
-  deliveries: readonly Delivery[],
-  booked: { found: FoundJournal; isWinner: boolean },
-): string[] {
-  return deliveries.flatMap(({ command, answered }) => {
-    const wrong = answered && wrongReply(command, answered.reply, booked);
+/** What stands in the ledger, and when somebody was told of it first. */
+type Booked = { found: FoundJournal; isWinner: boolean; decidedAt: number };
+
+function wrongReplies(deliveries: readonly Delivery[], booked: Booked): string[] {
+  return deliveries.flatMap((delivery) => {
+    const { command, answered } = delivery;
+    if (answered === null || isBeforeRelease(delivery, booked)) return [];
+    const wrong = wrongReply(answered.reply, booked);
     return wrong ? [`${nameOf(command)} ${wrong}`] : [];
   });
+}
+
+function firstAcceptedAt(deliveries: readonly Delivery[]): number {
+  const accepted = deliveries.filter(({ answered }) => isAccepted(answered));
+  return Math.min(...accepted.map(({ answered }) => answered!.at));
 }
 
 function isAccepted(answered: Delivery['answered']): boolean {
   return answered !== null && !answered.reply.isRejected;
 }
 
-function wrongReply(
-  command: OracleCommand,
-  reply: Reply,
-  { found, isWinner }: { found: FoundJournal; isWinner: boolean },
-): string | null {
+function wrongReply(reply: Reply, { found, isWinner }: Booked): string | null {
   if (reply.isRejected) {
-    if (PASSING.has(reply.word) || isReleasedSince(command, reply, found)) return null;
+    if (PASSING.has(reply.word)) return null;
     const isLegal = !isWinner && FOR_OTHERS.has(reply.word);
     return isLegal ? null : `was rejected as ${reply.word}, but is booked as ${found.word}`;
   }
@@ -92,12 +96,19 @@ function wrongReply(
 }
 
 /**
- * What has gone back of a Pix never comes again, so `exceeds_received` lasts; but the hold that could not be settled
- * may be released, and its settlement is then told so.
+ * What has gone back of a Pix never comes again, so `exceeds_received` lasts; but a hold that could not be settled may
+ * be released, and the same settlement is told so when it comes again.
  */
-function isReleasedSince({ kind }: OracleCommand, reply: Reply, found: FoundJournal): boolean {
+function isBeforeRelease(
+  { command, startedAt, answered }: Delivery,
+  { found, isWinner, decidedAt }: Booked,
+): boolean {
   return (
-    kind === 'hold.settle' && reply.word === 'exceeds_received' && found.word === 'already_released'
+    isWinner &&
+    command.kind === 'hold.settle' &&
+    answered?.reply.word === 'exceeds_received' &&
+    found.word === 'already_released' &&
+    startedAt < decidedAt
   );
 }
 
