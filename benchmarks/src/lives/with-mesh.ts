@@ -8,12 +8,13 @@ import { withStatements } from './statement-times.ts';
 /** Boots the mesh of a checkout (null: of this one) with a merchant that pays and one that is paid, for the time of `work`. */
 export async function withMesh(
   checkout: string | null,
-  options: { statements: boolean },
+  options: { statements: boolean; env?: NodeJS.ProcessEnv },
   work: (stack: Stack, deps: LifeDeps) => Promise<void>,
 ): Promise<void> {
   await using receiver = await startWebhookReceiver();
   const home = checkout === null ? '.pixmesh-bench-lives' : '.pixmesh-bench-lives-before';
-  const place = { home, checkout: checkout ?? '.', env: receiver.env };
+  const env = { ...receiver.env, ...options.env };
+  const place = { home, checkout: checkout ?? '.', env };
   if (options.statements) await withStatements(place);
   await withStack(place, async (stack) => {
     await using mesh = openMesh(stack, receiver.webhooks);

@@ -1,4 +1,4 @@
-import { announceCharge, LIFE_KINDS, type LifeDeps, type LifeKind } from '../lives/life-kinds.ts';
+import { createCharge, LIFE_KINDS, type LifeDeps, type LifeKind } from '../lives/life-kinds.ts';
 import { aCharge } from '../lives/mesh-calls.ts';
 import { receiverOrigin } from '../webhook-arrivals.ts';
 
@@ -62,7 +62,7 @@ function deliveriesFlow(): ScalingFlow {
     doOne: async (deps) => {
       count += 1;
       const webhook_url = `${receiverOrigin(`host-${count % HOSTS}`)}/hook`;
-      await announceCharge(deps, { ...aCharge(), webhook_url });
+      await createCharge(deps, { ...aCharge(), webhook_url });
     },
   };
 }
