@@ -17,12 +17,14 @@ import { boundCpu } from './cpu-bound.ts';
 import { SCALING_FLOWS, type ScalingFlow } from './scaling-flows.ts';
 
 const PROCESSES = [1, 2, 4];
+/** From the most to one: all of them have compiled their code together, and none that has just started is measured. */
+const MEASURED = PROCESSES.toReversed();
 /** Of a core, for each process of the service that is measured. */
 const SHARE = 0.05;
 /** For each process: more would wait for longer than a call may take. */
 const CLIENTS = 16;
-/** Without a bound: a process that has just started compiles its code. */
-const WARM_UP_SECONDS = 25;
+/** Of all processes, without a bound. */
+const WARM_UP_SECONDS = 60;
 /** With the bound, before anything counts. */
 const SETTLE_SECONDS = 5;
 const TIMES_MIN = 1.7;
@@ -63,8 +65,12 @@ type Play = { stack: Stack; deps: LifeDeps; flow: ScalingFlow; seconds: number }
 
 async function measureFlow(play: Play): Promise<Aim[]> {
   const { name, service } = play.flow;
+  const most = Math.max(...PROCESSES);
+  await requestScale(play.stack.home, new Map([[service, most]]));
+  await play.flow.prepare?.(play.deps);
+  await keepBusyWith(play, { count: most, seconds: WARM_UP_SECONDS });
   const found: Measured[] = [];
-  for (const count of PROCESSES) {
+  for (const count of MEASURED) {
     await requestScale(play.stack.home, new Map([[service, count]]));
     const measured = await measureBounded(play, count);
     const { perSecond, busyPercent, usedPercent } = measured;
@@ -72,9 +78,8 @@ async function measureFlow(play: Play): Promise<Aim[]> {
       `${name.padEnd(26)} ${count} x ${service.padEnd(18)} ${perSecond.toFixed(1).padStart(6)}/s  ` +
         `they use ${usedPercent.toFixed(0)} % of their share, the machine is ${busyPercent.toFixed(0)} % busy`,
     );
-    found.push(measured);
+    found.unshift(measured);
   }
-  await requestScale(play.stack.home, new Map([[service, 1]]));
   return aimsOf(name, found);
 }
 
@@ -92,20 +97,21 @@ function aimsOf(name: string, found: readonly Measured[]): Aim[] {
   ];
 }
 
-async function measureBounded(
-  { stack, deps, flow, seconds }: Play,
-  count: number,
-): Promise<Measured> {
-  const busyFor = (time: number) =>
-    keepBusy({ workers: CLIENTS * count, seconds: time }, () => flow.doOne(deps));
-  await flow.prepare?.(deps);
-  await busyFor(WARM_UP_SECONDS);
+async function keepBusyWith(
+  { flow, deps }: Play,
+  { count, seconds }: { count: number; seconds: number },
+): Promise<{ count: number; seconds: number }> {
+  return await keepBusy({ workers: CLIENTS * count, seconds }, () => flow.doOne(deps));
+}
+
+async function measureBounded(play: Play, count: number): Promise<Measured> {
+  const { stack, deps, flow, seconds } = play;
   await flow.prepare?.(deps);
   const pids = pidsOf(stack, flow.service, count);
   using _bound = boundCpu(Object.values(pids), SHARE);
-  await busyFor(SETTLE_SECONDS);
+  await keepBusyWith(play, { count, seconds: SETTLE_SECONDS });
   const before = { machine: machineTimes(), own: cpuTimeMs(pids) };
-  const done = await busyFor(seconds);
+  const done = await keepBusyWith(play, { count, seconds });
   const machine = machineTimes();
   const usedMs = sumOf(Object.values(cpuTimeSince(before.own, pids)), (ms) => ms);
   const idleShare = (machine.idle - before.machine.idle) / (machine.all - before.machine.all);

@@ -12,7 +12,7 @@ export type ScalingFlow = {
 };
 
 /** More than are paid in a warm-up without a bound, or by four processes with one. */
-const PAYABLE = 5_000;
+const PAYABLE = 10_000;
 const CREATORS = 64;
 /** Many more than there are processes. */
 const HOSTS = 64;
