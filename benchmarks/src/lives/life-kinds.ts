@@ -18,7 +18,7 @@ export const LIFE_KINDS: readonly LifeKind[] = [
     name: 'unpaid',
     description: 'a charge until its two webhooks',
     live: async ({ mesh, shop }) => {
-      await createCharge({ mesh, shop }, aCharge());
+      await createChargeAndWait({ mesh, shop }, aCharge());
       return null;
     },
   },
@@ -70,7 +70,7 @@ export const LIFE_KINDS: readonly LifeKind[] = [
 ];
 
 /** Creates a charge and waits for its two webhooks. */
-export async function createCharge(
+export async function createChargeAndWait(
   { mesh, shop }: Pick<LifeDeps, 'mesh' | 'shop'>,
   body: object,
 ): Promise<void> {

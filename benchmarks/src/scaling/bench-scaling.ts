@@ -17,8 +17,6 @@ import { boundCpu } from './cpu-bound.ts';
 import { SCALING_FLOWS, type ScalingFlow } from './scaling-flows.ts';
 
 const PROCESSES = [1, 2, 4];
-/** From the most to one: all of them have compiled their code together, and none that has just started is measured. */
-const MEASURED = PROCESSES.toReversed();
 /** Of a core, for each process of the service that is measured. */
 const SHARE = 0.05;
 /** For each process: more would wait for longer than a call may take. */
@@ -70,7 +68,8 @@ async function measureFlow(play: Play): Promise<Aim[]> {
   await play.flow.prepare?.(play.deps);
   await keepBusyWith(play, { count: most, seconds: WARM_UP_SECONDS });
   const found: Measured[] = [];
-  for (const count of MEASURED) {
+  // From the most to one: none that has just started, and has yet to compile its code, is measured.
+  for (const count of PROCESSES.toReversed()) {
     await requestScale(play.stack.home, new Map([[service, count]]));
     const measured = await measureBounded(play, count);
     const { perSecond, busyPercent, usedPercent } = measured;

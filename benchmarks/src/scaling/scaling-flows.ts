@@ -1,4 +1,9 @@
-import { createCharge, LIFE_KINDS, type LifeDeps, type LifeKind } from '../lives/life-kinds.ts';
+import {
+  createChargeAndWait,
+  LIFE_KINDS,
+  type LifeDeps,
+  type LifeKind,
+} from '../lives/life-kinds.ts';
 import { aCharge } from '../lives/mesh-calls.ts';
 import { receiverOrigin } from '../webhook-arrivals.ts';
 
@@ -62,7 +67,7 @@ function deliveriesFlow(): ScalingFlow {
     doOne: async (deps) => {
       count += 1;
       const webhook_url = `${receiverOrigin(`host-${count % HOSTS}`)}/hook`;
-      await createCharge(deps, { ...aCharge(), webhook_url });
+      await createChargeAndWait(deps, { ...aCharge(), webhook_url });
     },
   };
 }

@@ -57,7 +57,7 @@ test('an event that was put back is not passed by one of its key, whoever takes 
   expect(published).toEqual([1, 2]);
 });
 
-test('an event behind one that was parked is held, whoever takes the lease next', async () => {
+test('an event of the key of a parked one stays queued, although the lease changes hands', async () => {
   await append(1);
   const parks: Publish = (events) => {
     const misfits = new Map(events.map(({ eventId }) => [eventId, 'an unknown field']));

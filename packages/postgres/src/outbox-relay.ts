@@ -152,9 +152,9 @@ export async function relayOnce(deps: RelayDeps, pass: Pass = CLAIMING): Promise
     const stay = rows.filter((row) => !gone.has(row));
     await (after === null ? requeue(tx, stay) : deletePublished(tx, taken));
     // Of a claim that is published as a whole nobody can miss anything.
-    const isSeenLater =
+    const mayBeMissed =
       after === null ? stay.length > 0 || left.misfits.size > 0 : taken.length > 0;
-    if (isSeenLater) await countQueueVersion(tx);
+    if (mayBeMissed) await countQueueVersion(tx);
     return {
       read: rows.length,
       taken: taken.length,
