@@ -44,8 +44,9 @@ Beside the codes listed for each route: an unknown path is 404 \`NOT_FOUND\`, a 
 
 ## Limits
 
-No numeric rate limit is applied in v1; a future one answers 429 in the same format with \`Retry-After\`. When polling,
-start at 30 seconds and grow; prefer webhooks.
+v1 has no rate limit of its own. An installation may set one for an account or a key, and bounds the calls of an account
+that are under way: beyond it the answer is 429 \`RATE_LIMITED\` with \`Retry-After\`, and nothing has happened. When
+polling, start at 30 seconds and grow; prefer webhooks.
 
 ## Events
 

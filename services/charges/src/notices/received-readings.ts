@@ -42,7 +42,7 @@ export const FRESH_RECEIVED = 'received';
 
 /**
  * How the acquirer's list of received Pix is read: what is new, and more rarely what is shown late; whatever of the last
- * 120 days has a return, every few minutes; and all else of them, slowly. Checks are requested of what is not recorded;
+ * 120 days has a return, within 90 s; and all else of them, slowly. Checks are requested of what is not recorded;
  * nothing is booked from a list.
  */
 export function receivedReadings(deps: ReceivedReadingsDeps): ListReading<ReceivedPix>[] {
