@@ -33,6 +33,16 @@ test.each([
     { kind: 'fail', reason: ISSUANCE_TIMEOUT },
   ],
   [
+    'a charge of sixty seconds whose first call was never sent is issued a moment later',
+    { lastCallAt: null, expiresAt: ago(-59.9) },
+    { kind: 'issue_again', expiresInSeconds: 60 },
+  ],
+  [
+    'and fails where less than fifty seconds are left',
+    { lastCallAt: null, expiresAt: ago(-49.999) },
+    { kind: 'fail', reason: ISSUANCE_TIMEOUT },
+  ],
+  [
     'after ten minutes of 404 the charge fails',
     { lastCallAt: ago(5), firstNotFoundAt: ago(600), expiresAt: ago(-9_000) },
     { kind: 'fail', reason: ISSUANCE_TIMEOUT },

@@ -4,6 +4,11 @@ import type { ChargeRow } from '#charge/charge-row.ts';
 
 /** Less than this left to pay: the charge is not issued any more (decision 58). */
 const REMAINING_SECONDS_MIN = 60;
+/**
+ * A charge that was never sent to the acquirer may be sent so late with the least time that one can have: the acquirer's
+ * expiry then comes as much later than ours, which decision 69 allows for.
+ */
+const FIRST_CALL_LATE_SECONDS_MAX = 10;
 
 export const ISSUANCE_TIMEOUT = 'issuance_timeout: the acquirer never confirmed the charge';
 export const REMOVED_BY_ACQUIRER = 'removed_by_acquirer: the acquirer removed the charge';
@@ -32,6 +37,10 @@ export function decideAfterNotFound(charge: ChargeRow, limits: Limits): NextStep
   const remainingSeconds = Math.floor(
     (charge.expiresAt.getTime() - charge.readAt.getTime()) / 1000,
   );
-  if (remainingSeconds < REMAINING_SECONDS_MIN) return { kind: 'fail', reason: ISSUANCE_TIMEOUT };
-  return { kind: 'issue_again', expiresInSeconds: remainingSeconds };
+  const lateSecondsMax = charge.lastCallAt === null ? FIRST_CALL_LATE_SECONDS_MAX : 0;
+  if (remainingSeconds < REMAINING_SECONDS_MIN - lateSecondsMax) {
+    return { kind: 'fail', reason: ISSUANCE_TIMEOUT };
+  }
+  const expiresInSeconds = Math.max(remainingSeconds, REMAINING_SECONDS_MIN);
+  return { kind: 'issue_again', expiresInSeconds };
 }
