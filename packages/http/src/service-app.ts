@@ -23,9 +23,9 @@ export const BODY_BYTES_MAX = 64 * 1024;
 export const EDGE_HEADER_BYTES_MAX = 8 * 1024;
 /**
  * Largest head of a request from the gateway: an id of any length keeps its 404 (decision 14) also where each of its
- * characters was escaped on the way, and the claims come on top.
+ * characters was escaped on the way, to six characters for a byte beyond ASCII, and the claims come on top.
  */
-export const PEER_HEADER_BYTES_MAX = 4 * EDGE_HEADER_BYTES_MAX;
+export const PEER_HEADER_BYTES_MAX = 7 * EDGE_HEADER_BYTES_MAX;
 /** Node's defaults are generous to slow and hostile clients; these are not. */
 const HEADERS_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 15_000;
