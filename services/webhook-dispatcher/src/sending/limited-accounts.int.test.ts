@@ -12,6 +12,8 @@ import { startTestSender, turnableClock } from '#test/test-sender.ts';
 
 const PER_SECOND_MAX = 20;
 const DELIVERIES = 15;
+/** Renewed in time also by a process that gets little of a busy machine. */
+const LEASE_MS = 60_000;
 
 let database: TestDatabase;
 
@@ -29,6 +31,7 @@ const aSender = (receivers: Record<string, Receiver>, inFlightPerLaneMax = 1) =>
     ),
     clock: turnableClock(),
     inFlightPerLaneMax,
+    leaseMs: LEASE_MS,
   });
 
 const idsAt = ({ requests }: Receiver) =>
