@@ -12,9 +12,10 @@ import { compareLives } from './compare-lives.ts';
 import { type Idle, measureIdle } from './idle-cost.ts';
 import type { LifeDeps, LifeKind } from './life-kinds.ts';
 import { type LivesOptions, readLivesOptions } from './lives-options.ts';
-import { type Counters, costPerLife, readCounters } from './mesh-counters.ts';
+import { costPerLife, type LifeCost, readCounters } from './mesh-counters.ts';
 import { printStatements } from './statement-times.ts';
 import { printStored, readStoredBytes } from './stored-bytes.ts';
+import { countIndexEntries, printWal } from './wal-records.ts';
 import { withMesh } from './with-mesh.ts';
 
 const WARM_UP_SECONDS = 8;
@@ -23,7 +24,13 @@ const WARM_UP_CLIENTS = 16;
 const SETTLE_MS = 3_000;
 const WAL_BYTES_MAX = 18 * 1_024;
 
-type Measured = { perSecond: number; cost: Counters; latency: LatencyFigure };
+type Measured = {
+  perSecond: number;
+  cost: LifeCost;
+  /** Null where they could not be counted. */
+  indexEntries: number | null;
+  latency: LatencyFigure;
+};
 /** By life and number of clients. */
 type Round = { lives: Map<string, Measured>; idle: Idle };
 type Side = 'before' | 'now';
@@ -91,10 +98,18 @@ async function measureClosed(
   // Lives have ended when they are counted, so what comes later is the cost of an idle mesh.
   const cpuMs = cpuTimeMs(stack.pids);
   await delay(SETTLE_MS);
-  const cost = costPerLife(before, { ...(await readCounters(stack)), cpuMs }, count);
-  const measured = { perSecond: count / seconds, cost, latency: latencies.figure() };
+  const after = { ...(await readCounters(stack)), cpuMs };
+  const range = { from: before.walPosition, to: after.walPosition };
+  const entries = await countIndexEntries(stack, range);
+  const measured = {
+    perSecond: count / seconds,
+    cost: costPerLife(before, after, count),
+    indexEntries: entries === null ? null : entries / count,
+    latency: latencies.figure(),
+  };
   printLives(nameOf(kind, clients), measured);
   if (options.statements) await printStatements(stack, count);
+  if (options.wal) await printWal(stack, range, count);
   if (storedBefore !== null) printStored(storedBefore, await readStoredBytes(stack), count);
   return measured;
 }
@@ -107,9 +122,10 @@ async function measureOpen(deps: LifeDeps, kind: LifeKind, options: LivesOptions
   );
 }
 
-function printLives(name: string, { perSecond, cost, latency }: Measured): void {
-  const counts = (['commits', 'rows', 'indexEntries', 'walBytes', 'messages'] as const)
+function printLives(name: string, { perSecond, cost, indexEntries, latency }: Measured): void {
+  const counts = (['commits', 'rows', 'walBytes', 'messages'] as const)
     .map((field) => `${field} ${cost[field].toFixed(1)}`)
+    .concat(`indexEntries ${indexEntries?.toFixed(1) ?? '–'}`)
     .join(', ');
   console.log(
     `${name.padEnd(24)} ${perSecond.toFixed(1)}/s  ${totalCpu(cost).toFixed(2)} ms of CPU  ${describeLatencies(latency)}\n` +
@@ -117,7 +133,7 @@ function printLives(name: string, { perSecond, cost, latency }: Measured): void 
   );
 }
 
-function totalCpu({ cpuMs }: Counters): number {
+function totalCpu({ cpuMs }: LifeCost): number {
   return sumOf(Object.values(cpuMs), (ms) => ms);
 }
 

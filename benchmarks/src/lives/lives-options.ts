@@ -20,9 +20,11 @@ export type LivesOptions = {
   statements: boolean;
   /** Prints the bytes that a life leaves in tables and indexes. */
   bytes: boolean;
+  /** Prints what a life writes to the write-ahead log, by table and kind of record. */
+  wal: boolean;
 };
 
-/** `npm run bench -- lives [--only paid,automatic] [--clients 1,16,64] [--seconds 20] [--rate 20] [--before DIR [--slices 15]] [--bytes]`. */
+/** `npm run bench -- lives [--only paid,automatic] [--clients 1,16,64] [--seconds 20] [--rate 20] [--before DIR [--slices 15]] [--bytes] [--wal]`. */
 export function readLivesOptions(args: readonly string[]): LivesOptions {
   const { values } = parseArgs({
     args: [...args],
@@ -36,6 +38,7 @@ export function readLivesOptions(args: readonly string[]): LivesOptions {
       slices: { type: 'string', default: '0' },
       statements: { type: 'boolean', default: false },
       bytes: { type: 'boolean', default: false },
+      wal: { type: 'boolean', default: false },
     },
   });
   return {
@@ -48,6 +51,7 @@ export function readLivesOptions(args: readonly string[]): LivesOptions {
     slices: Number(values.slices),
     statements: values.statements,
     bytes: values.bytes,
+    wal: values.wal,
   };
 }
 

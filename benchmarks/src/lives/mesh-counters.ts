@@ -16,19 +16,19 @@ export type Counters = {
   cpuMs: Record<string, number>;
   commits: number;
   rows: number;
-  indexEntries: number;
-  walBytes: number;
+  /** In the write-ahead log, bytes since its beginning. */
+  walPosition: number;
   messages: number;
 };
 
-/** Entries of a table: one per index for each row that is new, or was changed in another place of the table. */
+/** What each of some lives has cost. */
+export type LifeCost = Omit<Counters, 'walPosition'> & { walBytes: number };
+
 const DATABASE_COUNTERS = `
   select
     (select xact_commit from pg_stat_database where datname = current_database()) as commits,
     sum(n_tup_ins + n_tup_upd + n_tup_del) as rows,
-    sum((n_tup_ins + n_tup_upd - n_tup_hot_upd) *
-      (select count(*) from pg_index where indrelid = relid)) as index_entries,
-    pg_current_wal_lsn() - '0/0'::pg_lsn as wal_bytes
+    pg_current_wal_lsn() - '0/0'::pg_lsn as wal_position
   from pg_stat_user_tables`;
 
 export async function readCounters(stack: Stack): Promise<Omit<Counters, 'cpuMs'>> {
@@ -37,8 +37,7 @@ export async function readCounters(stack: Stack): Promise<Omit<Counters, 'cpuMs'
   return {
     commits: Number(row?.['commits']),
     rows: Number(row?.['rows']),
-    indexEntries: Number(row?.['index_entries']),
-    walBytes: Number(row?.['wal_bytes']),
+    walPosition: Number(row?.['wal_position']),
     messages: await countMessages(stack),
   };
 }
@@ -66,8 +65,7 @@ async function countMessages(stack: Stack): Promise<number> {
   }
 }
 
-/** What each of `count` lives has cost. */
-export function costPerLife(before: Counters, after: Counters, count: number): Counters {
+export function costPerLife(before: Counters, after: Counters, count: number): LifeCost {
   const names = Object.keys(after.cpuMs);
   const per = (a: number, b: number) => (b - a) / count;
   return {
@@ -76,8 +74,7 @@ export function costPerLife(before: Counters, after: Counters, count: number): C
     ),
     commits: per(before.commits, after.commits),
     rows: per(before.rows, after.rows),
-    indexEntries: per(before.indexEntries, after.indexEntries),
-    walBytes: per(before.walBytes, after.walBytes),
+    walBytes: per(before.walPosition, after.walPosition),
     messages: per(before.messages, after.messages),
   };
 }
