@@ -187,7 +187,7 @@ test('a reactivation while events come in loses none of them', async () => {
   const application = anApplication();
   const endpoint = await storeEndpoint(database.db, application.owner);
   await applyChange(database.db, application.change(false, at(0)));
-  const events = Array.from({ length: 60 }, () =>
+  const events = Array.from({ length: 20 }, () =>
     application.anEvent({ occurred_at: at(61), event_id: idAt(Date.parse(at(61))) }),
   );
   const [first, ...others] = events.map((event) => () => take(database.db, event));
