@@ -55,7 +55,7 @@ export async function fetchAs(
   return await fetch(url, { ...init, dispatcher: agentOf(identity, service) });
 }
 
-/** Arms failpoints of one process, as tools. Answers the status and why it was refused. */
+/** Arms failpoints of one process, as tools. @throws Error with the status and the body when it is refused */
 export async function armFailpointsAt(
   service: ServiceName,
   url: string,

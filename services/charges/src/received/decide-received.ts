@@ -6,7 +6,7 @@ type SuspenseReason = 'amount_mismatch' | 'second_pix' | 'late' | 'charge_closed
 
 export type Disposition = { kind: 'credit' } | { kind: 'suspense'; reason: SuspenseReason };
 
-/** What a charge must still be for a Pix to pay it. */
+/** Statuses in which no Pix pays a charge. */
 const CLOSED: ReadonlySet<ChargeRow['status']> = new Set(['canceled', 'failed']);
 
 /**

@@ -1,4 +1,5 @@
 import type { AcquirerCharge, PixReturn, ReceivedPix } from '@pixmesh/acquirer/acquirer';
+import { assertNever } from '@pixmesh/kernel/app-error';
 
 import type { ChargeRow } from '#charge/charge-row.ts';
 import { mayMove } from '#charge/transitions.ts';
@@ -110,7 +111,7 @@ function decideRemoval(state: Changing, { status, txid }: ProviderState): CheckS
     case 'settled':
       return null;
     default:
-      break;
+      return assertNever(status);
   }
   // A charge that has ended without money is what a removal leaves, whoever made it.
   return hasEndedUnpaid ? null : { kind: 'ignore', event: status, detail: txid };
