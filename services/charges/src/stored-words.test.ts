@@ -1,3 +1,10 @@
+import {
+  acquirerTariffCommandId,
+  holdReleaseCommandId,
+  holdSettleCommandId,
+  receivedPixCommandId,
+  suspenseResolveCommandId,
+} from '@pixmesh/contracts/internal/ledger-command-ids';
 import type { ChargeId } from '@pixmesh/kernel/ids';
 import { toCents } from '@pixmesh/kernel/money';
 import { armFailpoints } from '@pixmesh/service/failpoints';
@@ -8,21 +15,15 @@ import { expect, test } from 'vitest';
 import { fingerprintOf as chargeFingerprintOf } from '#charge/creation/fingerprint.ts';
 import { disputeCommandId } from '#disputes/dispute-commands.ts';
 import { failpoint } from '#failpoints.ts';
-import { receivedPixCommandId, acquirerTariffCommandId } from '#received/received-commands.ts';
 import { ledgerEventsConsumer } from '#ledger-events.consumer.ts';
 import { callbacksConsumer } from '#status-check/callbacks.consumer.ts';
 import { chargesChecks } from '#reconciliation/charges-checks.ts';
 import { bookingOf } from '#reconciliation/compare-return.ts';
-import { holdReleaseCommandId, holdSettleCommandId } from '#refunds/hold-commands.ts';
 import { fingerprintOf as refundFingerprintOf } from '#refunds/request-refund.ts';
 import { unseenDisputeId } from '#returns/return-commands.ts';
 import { disputeReturnCommandId, receivedPixReturnCommandId } from '#returns/return-commands.ts';
 import { lockItem } from '#suspense/lock-item.sql.ts';
-import {
-  suspenseCreditCommandId,
-  suspensePartCommandId,
-  suspenseResolveCommandId,
-} from '#suspense/suspense-commands.ts';
+import { suspenseCreditCommandId, suspensePartCommandId } from '#suspense/suspense-commands.ts';
 
 // These words stand in tables, digests and at the broker. A test that fails says that stored meaning has changed: mend
 // the code, never the expected value.

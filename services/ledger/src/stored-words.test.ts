@@ -1,3 +1,4 @@
+import { receivedPixCommandId } from '@pixmesh/contracts/internal/ledger-command-ids';
 import { LEDGER_COMMANDS } from '@pixmesh/contracts/messages/ledger-command.v1';
 import { MESSAGE_SAMPLES } from '@pixmesh/contracts/test/message-samples';
 import type { AccountId, HoldId } from '@pixmesh/kernel/ids';
@@ -11,7 +12,6 @@ import { type CommandMessageType, FROM_MESSAGE } from '#commands/from-message.ts
 import { JOURNAL_KINDS } from '#commands/journal-kinds.ts';
 import { ledgerCommandsConsumer } from '#ledger-commands.consumer.ts';
 import type { LedgerCommand } from '#commands/ledger-command.ts';
-import { creditIdOf } from '#decisions/batch-draft.ts';
 import { failpoint } from '#failpoints.ts';
 import { takeCommand } from '#holds/take-hold.route.ts';
 import { voidCommand } from '#holds/void-hold.route.ts';
@@ -90,7 +90,7 @@ test('commands by HTTP and of the release job keep their kinds and fingerprints'
 });
 
 test('a credit is found by the id that its sender derives', () => {
-  expect(creditIdOf('E60701190202611201530a1b2c3d4e5f')).toEqual(
+  expect(receivedPixCommandId('E60701190202611201530a1b2c3d4e5f')).toEqual(
     '3f2ba929-bdf1-5d21-90a6-2f8a70c9dcbd',
   );
 });

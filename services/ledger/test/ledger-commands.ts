@@ -1,4 +1,12 @@
 import {
+  acquirerTariffCommandId,
+  holdReleaseCommandId,
+  holdSettleCommandId,
+  receivedPixCommandId,
+  releasePendingIdOf,
+  suspenseResolveCommandId,
+} from '@pixmesh/contracts/internal/ledger-command-ids';
+import {
   type AccountId,
   type ChargeId,
   deriveCommandId,
@@ -62,12 +70,12 @@ export function holdVoid({ accountId, holdId, resourceId }: HoldRef): HoldVoid {
 }
 
 export function holdSettle({ accountId, holdId, resourceId }: HoldRef): HoldSettle {
-  const commandId = deriveCommandId('hold_settle', holdId);
+  const commandId = holdSettleCommandId({ holdId });
   return { kind: 'hold.settle', commandId, accountId, holdId, resourceId, endToEndId: null };
 }
 
 export function holdRelease({ accountId, holdId, resourceId }: HoldRef): HoldRelease {
-  const commandId = deriveCommandId('hold_release', holdId);
+  const commandId = holdReleaseCommandId({ holdId });
   return { kind: 'hold.release', commandId, accountId, holdId, resourceId };
 }
 
@@ -86,7 +94,7 @@ export function receivedPixSuspend(changes: Changes<ReceivedPixSuspend> = {}): R
 
 export function pendingRelease(credited: ReceivedPixCredit): PendingRelease {
   const { commandId: creditId, accountId, amount } = credited;
-  const commandId = deriveCommandId('release_pending', creditId);
+  const commandId = releasePendingIdOf(creditId);
   return { kind: 'pending.release', commandId, accountId, creditId, amount };
 }
 
@@ -132,7 +140,7 @@ export function acquirerTariffBook({
   const endToEndId = changes.endToEndId ?? anEndToEndId();
   return {
     kind: 'acquirer_tariff.book',
-    commandId: deriveCommandId('acquirer_tariff', endToEndId),
+    commandId: acquirerTariffCommandId(endToEndId),
     accountId: newId<AccountId>(),
     ...changes,
     endToEndId,
@@ -174,7 +182,7 @@ export function suspenseResolve(
   const { accountId, endToEndId, chargeId, amount, commandId: itemId } = item;
   return {
     kind: 'suspense.resolve',
-    commandId: deriveCommandId('suspense.resolve', itemId),
+    commandId: suspenseResolveCommandId(itemId),
     accountId,
     itemId,
     endToEndId,
@@ -197,7 +205,7 @@ export function suspenseCredit(item: ReceivedPixSuspend, accountId: AccountId): 
 function receivedPix(changes: Changes<ReceivedPixCredit | ReceivedPixSuspend>) {
   const endToEndId = changes.endToEndId ?? anEndToEndId();
   return {
-    commandId: deriveCommandId('received_pix', endToEndId),
+    commandId: receivedPixCommandId(endToEndId),
     accountId: changes.accountId ?? newId<AccountId>(),
     applicationId: changes.applicationId ?? null,
     endToEndId,

@@ -1,3 +1,8 @@
+import {
+  holdReleaseCommandId,
+  holdSettleCommandId,
+  suspenseResolveCommandId,
+} from '@pixmesh/contracts/internal/ledger-command-ids';
 import { toCents } from '@pixmesh/kernel/money';
 import { armFailpoints } from '@pixmesh/service/failpoints';
 import { readStoredStates } from '@pixmesh/testkit/read-stored-states';
@@ -5,13 +10,7 @@ import { expect, test } from 'vitest';
 
 import { fingerprintOf } from '#creation/fingerprint.ts';
 import { failpoint } from '#failpoints.ts';
-import {
-  suspenseResolveCommandId,
-  payoutSuspendCommandIds,
-  holdReleaseCommandId,
-  payoutReturnCreditCommandId,
-  holdSettleCommandId,
-} from '#payouts/ledger-commands.ts';
+import { payoutSuspendCommandIds, payoutReturnCreditCommandId } from '#payouts/ledger-commands.ts';
 import { callbacksConsumer } from '#status-check/callbacks.consumer.ts';
 import { payoutsChecks } from '#reconciliation/payouts-checks.ts';
 import { ledgerEventsConsumer } from '#settlement/ledger-events.consumer.ts';

@@ -1,5 +1,8 @@
 import type { ReceivedPix } from '@pixmesh/acquirer/acquirer';
-import { deriveCommandId } from '@pixmesh/kernel/ids';
+import {
+  acquirerTariffCommandId,
+  receivedPixCommandId,
+} from '@pixmesh/contracts/internal/ledger-command-ids';
 import type { OutboundEvent } from '@pixmesh/postgres/events';
 
 import type { ChargeRow } from '#charge/charge-row.ts';
@@ -32,16 +35,6 @@ export function unownedCommands(pix: ReceivedPix): OutboundEvent[] {
     ledgerCommand('received_pix.suspend', { accountId: null }, data),
     ...acquirerTariffBook(pix),
   ];
-}
-
-/** The one command that books a received Pix, whether it credits or suspends it; the id of its item in suspense. */
-export function receivedPixCommandId(endToEndId: string): string {
-  return deriveCommandId('received_pix', endToEndId);
-}
-
-/** The one command that books the acquirer's tariff of a received Pix. */
-export function acquirerTariffCommandId(endToEndId: string): string {
-  return deriveCommandId('acquirer_tariff.book', endToEndId);
 }
 
 function dataOf({ endToEndId, amountCents }: ReceivedPix) {

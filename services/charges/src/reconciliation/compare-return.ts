@@ -1,13 +1,16 @@
 import type { PixReturn, ReceivedPix } from '@pixmesh/acquirer/acquirer';
+import {
+  receivedPixCommandId,
+  suspenseResolveCommandId,
+} from '@pixmesh/contracts/internal/ledger-command-ids';
 import type { BookedJournal } from '@pixmesh/contracts/internal/ledger-reads';
 import { assertNever } from '@pixmesh/kernel/app-error';
 import type { FoundBreak } from '@pixmesh/reconciliation/check';
 
-import { receivedPixCommandId } from '#received/received-commands.ts';
 import type { SeenReturn } from '#returns/pix-returns.sql.ts';
 import { disputeReturnCommandId, receivedPixReturnCommandId } from '#returns/return-commands.ts';
 import { returnKey } from '#status-check/recorded-money.ts';
-import { suspensePartCommandId, suspenseResolveCommandId } from '#suspense/suspense-commands.ts';
+import { suspensePartCommandId } from '#suspense/suspense-commands.ts';
 
 /** One return as the acquirer and we have it. */
 export type ComparedReturn = {

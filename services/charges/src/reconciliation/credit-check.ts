@@ -1,3 +1,4 @@
+import { receivedPixCommandId } from '@pixmesh/contracts/internal/ledger-command-ids';
 import type { BookedJournal } from '@pixmesh/contracts/internal/ledger-reads';
 import { TOPICS } from '@pixmesh/contracts/topics';
 import type { Database } from '@pixmesh/postgres/pool';
@@ -5,8 +6,6 @@ import type { Check, FoundBreak } from '@pixmesh/reconciliation/check';
 import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 import { LIST_SKEW_MS } from '@pixmesh/reconciliation/list-pages';
 import { createResources } from '@pixmesh/reconciliation/resources';
-
-import { receivedPixCommandId } from '#received/received-commands.ts';
 
 import {
   type CreditedCharge,

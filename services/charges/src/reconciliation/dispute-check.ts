@@ -1,9 +1,10 @@
 import type { Acquirer } from '@pixmesh/acquirer/acquirer';
-import { deriveCommandId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Check, FoundBreak } from '@pixmesh/reconciliation/check';
 import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 import { listReadablePages, unreadableBreaks } from '@pixmesh/reconciliation/list-pages';
+
+import { disputeCommandId } from '#disputes/dispute-commands.ts';
 
 import {
   type ComparedDispute,
@@ -68,7 +69,7 @@ async function findUnbooked(
   disputes: readonly ComparedDispute[],
 ): Promise<FoundBreak[]> {
   const standing = disputes.filter(({ block, isUntouched }) => block === 'standing' && isUntouched);
-  const commandOf = ({ id }: ComparedDispute) => deriveCommandId('dispute.block', id);
+  const commandOf = (dispute: ComparedDispute) => disputeCommandId('dispute.block', dispute);
   const journals = await deps.ledger.findJournals(standing.map(commandOf));
   return standing
     .filter((dispute) => journals.get(commandOf(dispute))?.amount !== dispute.amount)

@@ -1,11 +1,10 @@
+import { receivedPixCommandId } from '@pixmesh/contracts/internal/ledger-command-ids';
 import type { BookedJournal } from '@pixmesh/contracts/internal/ledger-reads';
 import { parseId } from '@pixmesh/kernel/ids';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import type { Scope } from '@pixmesh/reconciliation/check';
 import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 import { LIST_SKEW_MS } from '@pixmesh/reconciliation/list-pages';
-
-import { receivedPixCommandId } from '#received/received-commands.ts';
 
 import { isBookedAsRecorded } from './compare-received.ts';
 import { matchSuspenseCredits } from './match-suspense-credits.ts';

@@ -1,9 +1,10 @@
+import { suspenseResolveCommandId } from '@pixmesh/contracts/internal/ledger-command-ids';
 import type { BookedJournal } from '@pixmesh/contracts/internal/ledger-reads';
 import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 import type { Queryable } from '@pixmesh/postgres/pool';
 
 import { PLATFORM_ACCOUNT_ID } from '#charge/ledger-command.ts';
-import { suspenseCreditCommandId, suspenseResolveCommandId } from '#suspense/suspense-commands.ts';
+import { suspenseCreditCommandId } from '#suspense/suspense-commands.ts';
 
 import { type DecidedCredit, findSuspenseCredits } from './received-check.sql.ts';
 

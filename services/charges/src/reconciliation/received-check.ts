@@ -1,5 +1,6 @@
 import { listReturnContradictions } from '@pixmesh/acquirer-lists/return-contradictions.sql';
 import type { Acquirer, ReceivedPix } from '@pixmesh/acquirer/acquirer';
+import { receivedPixCommandId } from '@pixmesh/contracts/internal/ledger-command-ids';
 import { parseId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Check, FoundBreak, Scope } from '@pixmesh/reconciliation/check';
@@ -13,7 +14,6 @@ import {
   windowsToList,
 } from '@pixmesh/reconciliation/list-pages';
 
-import { receivedPixCommandId } from '#received/received-commands.ts';
 import { findReturns } from '#returns/pix-returns.sql.ts';
 
 import {

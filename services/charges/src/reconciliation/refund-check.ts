@@ -1,5 +1,6 @@
 import { listReturnContradictions } from '@pixmesh/acquirer-lists/return-contradictions.sql';
 import type { Acquirer } from '@pixmesh/acquirer/acquirer';
+import { holdSettleCommandId } from '@pixmesh/contracts/internal/ledger-command-ids';
 import { TOPICS } from '@pixmesh/contracts/topics';
 import { fromAcquirerId, parseId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
@@ -7,8 +8,6 @@ import type { Check, FoundBreak, Scope } from '@pixmesh/reconciliation/check';
 import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 import { createResources } from '@pixmesh/reconciliation/resources';
 import { createWalk } from '@pixmesh/reconciliation/walk';
-
-import { holdSettleCommandId } from '#refunds/hold-commands.ts';
 
 import { compareFound } from './compare-found.ts';
 import {

@@ -1,4 +1,7 @@
-import { deriveCommandId } from '@pixmesh/kernel/ids';
+import {
+  holdReleaseCommandId,
+  holdSettleCommandId,
+} from '@pixmesh/contracts/internal/ledger-command-ids';
 import type { OutboundEvent } from '@pixmesh/postgres/events';
 
 import { ledgerCommand } from '#charge/ledger-command.ts';
@@ -22,12 +25,4 @@ export function holdRelease(refund: RefundRow): OutboundEvent {
     hold_id: refund.holdId,
     resource_id: refund.id,
   });
-}
-
-export function holdSettleCommandId({ holdId }: { holdId: string }): string {
-  return deriveCommandId('hold_settle', holdId);
-}
-
-export function holdReleaseCommandId({ holdId }: { holdId: string }): string {
-  return deriveCommandId('hold_release', holdId);
 }

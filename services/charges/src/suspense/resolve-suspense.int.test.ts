@@ -1,3 +1,4 @@
+import { receivedPixCommandId } from '@pixmesh/contracts/internal/ledger-command-ids';
 import type { AccountId } from '@pixmesh/kernel/ids';
 import { newId, toAcquirerId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
@@ -5,7 +6,6 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { aCaller } from '@pixmesh/testkit/test-callers';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-import { receivedPixCommandId } from '#received/received-commands.ts';
 import {
   type ChargesUnderTest,
   type Json,

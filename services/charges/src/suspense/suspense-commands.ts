@@ -1,3 +1,4 @@
+import { suspenseResolveCommandId } from '@pixmesh/contracts/internal/ledger-command-ids';
 import { type AccountId, deriveCommandId } from '@pixmesh/kernel/ids';
 import type { Cents } from '@pixmesh/kernel/money';
 import type { OutboundEvent } from '@pixmesh/postgres/events';
@@ -37,11 +38,6 @@ export function itemReturnCommand(
     : suspenseResolveCommandId(item.id);
   const what = { commandId, amount: returned.amountCents, action: 'return' } as const;
   return { commandId, commands: [suspenseResolve(item, what)], isPart };
-}
-
-/** Whatever takes an item as a whole has one id, so that the ledger does it once for ever. */
-export function suspenseResolveCommandId(itemId: string): string {
-  return deriveCommandId('suspense.resolve', itemId);
 }
 
 /** A return of a part has an id of its own. */

@@ -1,7 +1,6 @@
+import { receivedPixCommandId } from '@pixmesh/contracts/internal/ledger-command-ids';
 import type { AccountId, ChargeId } from '@pixmesh/kernel/ids';
 import type { Cents } from '@pixmesh/kernel/money';
-
-import { receivedPixCommandId } from '#received/received-commands.ts';
 
 /** A received Pix that waits in suspense; its id is that of the command that booked it. */
 export type SuspenseItem = {

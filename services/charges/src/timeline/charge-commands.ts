@@ -1,14 +1,15 @@
+import {
+  acquirerTariffCommandId,
+  holdReleaseCommandId,
+  holdSettleCommandId,
+  receivedPixCommandId,
+  suspenseResolveCommandId,
+} from '@pixmesh/contracts/internal/ledger-command-ids';
 import { releasePendingIdOf } from '@pixmesh/contracts/internal/ledger-command-ids';
 
 import { disputeCommandId } from '#disputes/dispute-commands.ts';
-import { acquirerTariffCommandId, receivedPixCommandId } from '#received/received-commands.ts';
-import { holdReleaseCommandId, holdSettleCommandId } from '#refunds/hold-commands.ts';
 import { disputeReturnCommandId, receivedPixReturnCommandId } from '#returns/return-commands.ts';
-import {
-  suspenseCreditCommandId,
-  suspensePartCommandId,
-  suspenseResolveCommandId,
-} from '#suspense/suspense-commands.ts';
+import { suspenseCreditCommandId, suspensePartCommandId } from '#suspense/suspense-commands.ts';
 
 import type { ReturnSteps } from './charge-steps.sql.ts';
 

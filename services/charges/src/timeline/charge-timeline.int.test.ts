@@ -1,3 +1,4 @@
+import { receivedPixCommandId } from '@pixmesh/contracts/internal/ledger-command-ids';
 import { OwnedTimeline } from '@pixmesh/contracts/internal/timeline';
 import { TOPICS } from '@pixmesh/contracts/topics';
 import { newId, toAcquirerId } from '@pixmesh/kernel/ids';
@@ -6,7 +7,6 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { aCaller } from '@pixmesh/testkit/test-callers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { receivedPixCommandId } from '#received/received-commands.ts';
 import type { Json } from '#test/charges-under-test.ts';
 import { type RefundsUnderTest, startRefundsUnderTest } from '#test/refunds-under-test.ts';
 

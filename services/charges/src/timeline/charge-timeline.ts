@@ -1,3 +1,4 @@
+import { receivedPixCommandId } from '@pixmesh/contracts/internal/ledger-command-ids';
 import { LEDGER_PAGE_MAX } from '@pixmesh/contracts/internal/ledger-reads';
 import {
   type OwnedTimeline,
@@ -10,7 +11,6 @@ import { readEventHistory } from '@pixmesh/postgres/event-history';
 import type { Queryable } from '@pixmesh/postgres/pool';
 
 import type { ChargeRow } from '#charge/charge-row.ts';
-import { receivedPixCommandId } from '#received/received-commands.ts';
 
 import { commandIdsOfCharge } from './charge-commands.ts';
 import {

@@ -1,3 +1,4 @@
+import { receivedPixCommandId } from '@pixmesh/contracts/internal/ledger-command-ids';
 import { TIMELINE_ENTRIES_MAX } from '@pixmesh/contracts/internal/timeline';
 import { TOPICS } from '@pixmesh/contracts/topics';
 import { newId } from '@pixmesh/kernel/ids';
@@ -10,7 +11,6 @@ import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { expect, test } from 'vitest';
 
 import { findAnyCharge } from '#charge/charges.sql.ts';
-import { receivedPixCommandId } from '#received/received-commands.ts';
 import { storeCharge } from '#test/store-charge.ts';
 
 import { readChargeTimeline } from './charge-timeline.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert';
 
-import { type AccountId, deriveCommandId } from '@pixmesh/kernel/ids';
+import { receivedPixCommandId } from '@pixmesh/contracts/internal/ledger-command-ids';
+import type { AccountId } from '@pixmesh/kernel/ids';
 
 import type { AccountState } from '#accounts/chart-of-accounts.ts';
 import { fingerprintOf } from '#commands/fingerprint.ts';
@@ -81,7 +82,7 @@ export class BatchDraft {
     const key = pixKey({ accountId, endToEndId });
     const known = this.writes.pix.get(key) ?? this.#state.pix.get(key);
     if (known !== undefined || this.#credits.size === 0) return known ?? null;
-    const credit = this.#credits.get(creditIdOf(endToEndId));
+    const credit = this.#credits.get(receivedPixCommandId(endToEndId));
     return credit?.accountId === accountId
       ? untouchedPix(accountId, endToEndId, credit.amount)
       : null;
@@ -197,11 +198,6 @@ export class BatchDraft {
       this.#holdOfResource.set(resourceId, null);
     }
   }
-}
-
-/** The credit of a received Pix, and its suspense: one of them, for ever. */
-export function creditIdOf(endToEndId: string): string {
-  return deriveCommandId('received_pix', endToEndId);
 }
 
 function tooMuch(command: LedgerCommand): string {

@@ -1,3 +1,4 @@
+import { receivedPixCommandId } from '@pixmesh/contracts/internal/ledger-command-ids';
 import type { AccountId, HoldId } from '@pixmesh/kernel/ids';
 import type { Transaction } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
@@ -9,7 +10,6 @@ import {
 } from '#commands/ledger-command.ts';
 import type { Hold } from '#commands/outcome.ts';
 
-import { creditIdOf } from '#decisions/batch-draft.ts';
 import { pixKey, type SuspenseItem } from '#decisions/batch-state.ts';
 import { plainArray } from './plain-array.ts';
 import { type PixDebits, untouchedPix } from '#decisions/pix-debits.ts';
@@ -99,7 +99,7 @@ export function debitsStatement(pix: readonly NamedPix[], refunds: readonly Hold
           select * from unnest(
             ${plainArray(pix.map(({ accountId }) => accountId))}::uuid[],
             ${pix.map(({ endToEndId }) => endToEndId)}::text[],
-            ${plainArray(pix.map(({ endToEndId }) => creditIdOf(endToEndId)))}::uuid[]
+            ${plainArray(pix.map(({ endToEndId }) => receivedPixCommandId(endToEndId)))}::uuid[]
           ) as named (account_id, end_to_end_id, credit_id)
         ),
         hold as (

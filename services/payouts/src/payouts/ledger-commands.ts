@@ -1,4 +1,9 @@
 import {
+  holdReleaseCommandId,
+  holdSettleCommandId,
+  suspenseResolveCommandId,
+} from '@pixmesh/contracts/internal/ledger-command-ids';
+import {
   PayoutReturnCredit,
   HoldRelease,
   SuspenseResolve,
@@ -11,26 +16,9 @@ import { type OutboundEvent, outboundEvent } from '@pixmesh/postgres/events';
 
 import type { PayoutRow } from './payout-row.ts';
 
-type Held = { holdId: string };
-
-/** The one command that returns the money of a payout to its owner. */
-export function holdReleaseCommandId({ holdId }: Held): string {
-  return deriveCommandId('hold_release', holdId);
-}
-
-/** The one command that takes the money of a payout out of the books. */
-export function holdSettleCommandId({ holdId }: Held): string {
-  return deriveCommandId('hold_settle', holdId);
-}
-
 /** The one command that credits a return of the acquirer's. */
 export function payoutReturnCreditCommandId(endToEndId: string, returnId: string): string {
   return deriveCommandId('payout_return', `${endToEndId}:${returnId}`);
-}
-
-/** The one command that credits an item in suspense to its owner. */
-export function suspenseResolveCommandId(itemId: string): string {
-  return deriveCommandId('suspense.resolve', itemId);
 }
 
 /** The money of a payout returns to its owner, amount and fee (decision 113). One command per hold, for ever. */
@@ -84,7 +72,7 @@ export function payoutSuspend(payout: PayoutRow, reason: Contradiction): Outboun
     ...envelopeOf(payout),
     type: 'payout.suspend',
     data: {
-      command_id: itemIdOf(payout, reason),
+      command_id: payoutSuspendCommandId(payout, reason),
       payout_id: payout.id,
       end_to_end_id: payout.endToEndId,
       direction: reason === 'completed_after_failed' ? 'out' : 'in',
@@ -96,15 +84,18 @@ export function payoutSuspend(payout: PayoutRow, reason: Contradiction): Outboun
 
 /** The item in suspense of a payout that is contradicted: the command that booked it. Null where none was. */
 export function suspenseItemId(payout: PayoutRow): string | null {
-  return payout.contradiction === null ? null : itemIdOf(payout, payout.contradiction);
+  return payout.contradiction === null
+    ? null
+    : payoutSuspendCommandId(payout, payout.contradiction);
 }
 
 /** The items that a payout may have in suspense, by the commands that would book them. */
 export function payoutSuspendCommandIds(payout: { id: string }): string[] {
-  return CONTRADICTIONS.map((reason) => itemIdOf(payout, reason));
+  return CONTRADICTIONS.map((reason) => payoutSuspendCommandId(payout, reason));
 }
 
-function itemIdOf({ id }: { id: string }, reason: string): string {
+/** The one command that books money to suspense that moved against the announced end. */
+export function payoutSuspendCommandId({ id }: { id: string }, reason: string): string {
   return deriveCommandId('payout_suspend', `${id}:${reason}`);
 }
 

@@ -1,9 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 import type { Acquirer, AcquirerPayout, ReceivedPix } from '@pixmesh/acquirer/acquirer';
+import {
+  acquirerTariffCommandId,
+  holdSettleCommandId,
+  receivedPixCommandId,
+} from '@pixmesh/contracts/internal/ledger-command-ids';
 import type { BookedJournal } from '@pixmesh/contracts/internal/ledger-reads';
 import { AppError } from '@pixmesh/kernel/app-error';
-import { deriveCommandId, fromAcquirerId, toAcquirerId } from '@pixmesh/kernel/ids';
+import { fromAcquirerId, toAcquirerId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Check, CheckOutcome } from '@pixmesh/reconciliation/check';
 import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
@@ -16,6 +21,7 @@ import {
 
 import { findPayoutsById, listStuckPayouts } from './compared-payouts.sql.ts';
 import { balanceRead } from '#events.ts';
+import { payoutReturnCreditCommandId, payoutSuspendCommandId } from '#payouts/ledger-commands.ts';
 
 /** Money moves while three systems are read one after the other: what lasts shows in each of some readings. */
 const READINGS_MAX = 5;
@@ -139,9 +145,9 @@ async function findOlderSends(
  * within seconds: the window of the check covers it.
  */
 function creditOf({ endToEndId, amountCents, tariffCents }: ReceivedPix): Movement[] {
-  const credit = { amountCents, commandIds: [deriveCommandId('received_pix', endToEndId)] };
+  const credit = { amountCents, commandIds: [receivedPixCommandId(endToEndId)] };
   if (tariffCents === null) return [credit];
-  const commandIds = [deriveCommandId('acquirer_tariff.book', endToEndId)];
+  const commandIds = [acquirerTariffCommandId(endToEndId)];
   return [credit, { amountCents: 0n - tariffCents, commandIds }];
 }
 
@@ -162,8 +168,8 @@ async function sendsOf(
     const payout = id === null ? undefined : payouts.get(id);
     if (!payout) return [];
     const commandIds = [
-      deriveCommandId('hold_settle', payout.holdId),
-      deriveCommandId('payout_suspend', `${payout.id}:completed_after_failed`),
+      holdSettleCommandId(payout),
+      payoutSuspendCommandId(payout, 'completed_after_failed'),
     ];
     return [{ amountCents: 0n - send.amountCents, commandIds }];
   });
@@ -174,8 +180,6 @@ function returnsOf(send: AcquirerPayout): Movement[] {
   const carriedOut = send.returns.filter(({ status }) => status === 'returned');
   return carriedOut.map((item) => ({
     amountCents: item.amountCents,
-    commandIds: [
-      deriveCommandId('payout_return', `${send.endToEndId}:${item.returnId ?? item.id}`),
-    ],
+    commandIds: [payoutReturnCreditCommandId(send.endToEndId, item.returnId ?? item.id)],
   }));
 }

@@ -1,6 +1,9 @@
+import {
+  holdReleaseCommandId,
+  holdSettleCommandId,
+} from '@pixmesh/contracts/internal/ledger-command-ids';
 import type { BookedJournal } from '@pixmesh/contracts/internal/ledger-reads';
 import { TOPICS } from '@pixmesh/contracts/topics';
-import { deriveCommandId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Check, FoundBreak } from '@pixmesh/reconciliation/check';
 import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
@@ -50,15 +53,15 @@ async function compareAll(
   deps: SettlementCheckDeps,
   payouts: readonly EndedPayout[],
 ): Promise<FoundBreak[]> {
-  const ids = payouts.flatMap(({ holdId }) => [
-    commandId('settle', holdId),
-    commandId('release', holdId),
+  const ids = payouts.flatMap((payout) => [
+    holdSettleCommandId(payout),
+    holdReleaseCommandId(payout),
   ]);
   const journals = await deps.ledger.findJournals(ids);
   return payouts.flatMap((payout) =>
     compareEnd(payout, {
-      settle: journals.get(commandId('settle', payout.holdId)) ?? null,
-      release: journals.get(commandId('release', payout.holdId)) ?? null,
+      settle: journals.get(holdSettleCommandId(payout)) ?? null,
+      release: journals.get(holdReleaseCommandId(payout)) ?? null,
     }),
   );
 }
@@ -101,7 +104,3 @@ function compareEnd(payout: EndedPayout, ends: Ends): FoundBreak[] {
 
 const WHEN_COMPLETED = ['settle', 'release'] as const;
 const WHEN_RETURNED = ['release', 'settle'] as const;
-
-function commandId(end: keyof Ends, holdId: string): string {
-  return deriveCommandId(`hold_${end}`, holdId);
-}

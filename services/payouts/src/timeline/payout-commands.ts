@@ -1,10 +1,9 @@
 import {
-  suspenseResolveCommandId,
-  payoutSuspendCommandIds,
   holdReleaseCommandId,
-  payoutReturnCreditCommandId,
   holdSettleCommandId,
-} from '#payouts/ledger-commands.ts';
+  suspenseResolveCommandId,
+} from '@pixmesh/contracts/internal/ledger-command-ids';
+import { payoutSuspendCommandIds, payoutReturnCreditCommandId } from '#payouts/ledger-commands.ts';
 import type { PayoutRow } from '#payouts/payout-row.ts';
 
 import type { ReturnSteps } from './payout-steps.sql.ts';
