@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { codePointLength, hasControlCharacter, isPlainText } from './text.ts';
+import { codePointLength, cutFailureReason, hasControlCharacter, isPlainText } from './text.ts';
 
 describe('codePointLength', () => {
   test.each([
@@ -21,6 +21,13 @@ describe('codePointLength', () => {
         expect(codePointLength(text)).toBe(Array.from(text).length);
       }),
     );
+  });
+});
+
+describe('cutFailureReason', () => {
+  test('keeps 255 code points whole, and a shorter reason as it is', () => {
+    expect(cutFailureReason('🙂'.repeat(256))).toBe('🙂'.repeat(255));
+    expect(cutFailureReason('AC03: no such account')).toBe('AC03: no such account');
   });
 });
 

@@ -4,9 +4,16 @@
  */
 export const DEFENSE_LENGTH_MAX = 5_000;
 
+const FAILURE_REASON_LENGTH_MAX = 255;
+
 /** Length of a text in Unicode code points, so that an emoji counts once (decision 20). */
 export function codePointLength(text: string): number {
   return text.replace(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g, '.').length;
+}
+
+/** Cut to the 255 code points that a `failure_reason` may have (decision 105). */
+export function cutFailureReason(reason: string): string {
+  return [...reason].slice(0, FAILURE_REASON_LENGTH_MAX).join('');
 }
 
 /** Whether the text holds a C0 control or DEL; tab and line feed are among them (decisions 19, 246). */

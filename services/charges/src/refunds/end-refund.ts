@@ -2,6 +2,7 @@ import type { PixReturn } from '@pixmesh/acquirer/client';
 import type { Receiver } from '@pixmesh/contracts/http/charge';
 import { fromAcquirerId, type RefundId } from '@pixmesh/kernel/ids';
 import { toCents } from '@pixmesh/kernel/money';
+import { cutFailureReason } from '@pixmesh/kernel/text';
 import type { Database, Transaction } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
@@ -17,9 +18,6 @@ import { completeRefund, failRefund } from './progress.sql.ts';
 import type { RefundRow } from './refund-row.ts';
 import { reportRefundProblem, refundEnded } from './refund-signals.ts';
 import { findRefund } from './refunds.sql.ts';
-
-/** `failure_reason` holds that much (decision 105). */
-const REASON_LENGTH_MAX = 255;
 
 export type EndRefundDeps = {
   db: Database;
@@ -61,7 +59,7 @@ export async function endFailed(
   refund: RefundRow,
   text: string,
 ): Promise<boolean> {
-  const reason = [...text].slice(0, REASON_LENGTH_MAX).join('');
+  const reason = cutFailureReason(text);
   const command = holdRelease(refund);
   await failpoint('charges.refund.before-end');
   if (!(await failRefund(deps.db, refund, { reason, command }))) return false;

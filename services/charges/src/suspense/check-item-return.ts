@@ -1,3 +1,5 @@
+import { cutFailureReason } from '@pixmesh/kernel/text';
+
 import { failpoint } from '#failpoints.ts';
 import {
   type FollowDeps,
@@ -8,9 +10,6 @@ import {
 
 import { type EndSuspendedDeps, endSuspended } from './end-suspended.ts';
 import { failReturn, type Resolution, returnItemOrders } from './resolutions.sql.ts';
-
-/** `failure_reason` holds that much (decision 105). */
-const REASON_LENGTH_MAX = 255;
 
 export type ReturnItemDeps = EndSuspendedDeps & FollowDeps;
 
@@ -47,7 +46,7 @@ function kindOf({ db, logger, ...deps }: ReturnItemDeps): OrderKind<Resolution> 
       await returnItemOrders.release(db, resolution, null);
     },
     fail: async (resolution, text) => {
-      const reason = [...text].slice(0, REASON_LENGTH_MAX).join('');
+      const reason = cutFailureReason(text);
       if (!(await failReturn(db, resolution, reason))) return;
       logger.error(describe(resolution), 'item return failed');
     },

@@ -1,4 +1,5 @@
 import type { AcquirerPayout } from '@pixmesh/acquirer/client';
+import { cutFailureReason } from '@pixmesh/kernel/text';
 
 import { failpoint } from '#failpoints.ts';
 import { holdRelease, holdSettle } from '#payouts/ledger-commands.ts';
@@ -6,9 +7,6 @@ import type { PayoutRow } from '#payouts/payout-row.ts';
 
 import { acceptance } from './accept-payout.ts';
 import type { SettlementDeps } from './settlement-deps.ts';
-
-/** `failure_reason` holds that much (decision 105). */
-const REASON_LENGTH_MAX = 255;
 
 /** How a payout ends: its money has left, or it returns to its owner because of `reason`. */
 export type End =
@@ -26,7 +24,7 @@ export async function orderEnd(
   end: End,
 ): Promise<boolean> {
   const accepted = end.sent ? acceptance(payout, end.sent) : { events: [] };
-  const reason = end.kind === 'release' ? cut(end.reason) : null;
+  const reason = end.kind === 'release' ? cutFailureReason(end.reason) : null;
   const moved = await deps.moves.move({
     from: payout,
     ...accepted,
@@ -44,8 +42,4 @@ export async function orderEnd(
 
 function command(payout: PayoutRow, end: End) {
   return end.kind === 'settle' ? holdSettle(payout, end.sent.endToEndId) : holdRelease(payout);
-}
-
-function cut(reason: string): string {
-  return [...reason].slice(0, REASON_LENGTH_MAX).join('');
 }

@@ -4,10 +4,9 @@ import { type AnnouncedMove, announceMove } from '#charge/move-charge.ts';
 import type { ChargeRow } from '#charge/charge-row.ts';
 import { findAnyCharge } from '#charge/charges.sql.ts';
 import { nextCheckMs } from '@pixmesh/kernel/check-schedule';
+import { cutFailureReason } from '@pixmesh/kernel/text';
 
 import type { IssuingDeps } from './issuing-deps.ts';
-
-const FAILURE_REASON_LENGTH_MAX = 255;
 
 type Failed = {
   reason: string;
@@ -46,7 +45,7 @@ export async function finishFailed(
   charge: ChargeRow,
   { reason, checkInMs = null, unansweredCalls }: Failed,
 ): Promise<ChargeRow> {
-  const failureReason = [...reason].slice(0, FAILURE_REASON_LENGTH_MAX).join('');
+  const failureReason = cutFailureReason(reason);
   const change = {
     from: charge,
     status: 'failed',
