@@ -31,7 +31,7 @@ export type HoldIntents<Row extends { holdId: string }, Made extends Row> = {
   committed(made: Made): void;
   report(intent: Row, problem: HoldProblem): void;
   /** Where a test can make the process die, hang or fail. */
-  reach(place: 'after-hold' | 'after-commit'): Promise<void>;
+  failpoint(name: 'after-hold' | 'after-commit'): Promise<void>;
 };
 
 /**
@@ -59,7 +59,7 @@ export async function takeIntentHold<Row extends { holdId: string }, Made extend
   deadline: Deadline,
 ): Promise<TakeIntentOutcome<Made>> {
   const hold = await intents.holds.take(intents.holdOf(intent), deadline);
-  await intents.reach('after-hold');
+  await intents.failpoint('after-hold');
   switch (hold.kind) {
     case 'held':
       return await commitHeld(intents, intent, hold.state);
@@ -122,7 +122,7 @@ async function commitHeld<Row extends { holdId: string }, Made extends Row>(
   const made = await intents.commit(intent);
   if (made === null) return { kind: 'moved' };
   intents.committed(made);
-  await intents.reach('after-commit');
+  await intents.failpoint('after-commit');
   return { kind: 'finished', made };
 }
 

@@ -143,7 +143,7 @@ function aWorld() {
         return Promise.resolve(acquirer.call(fate));
       },
       answered: acquirer.endCall,
-      reach: pause,
+      failpoint: pause,
     });
     if (placed === null) return;
     const { step, row: counted } = placed;

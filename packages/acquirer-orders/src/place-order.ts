@@ -22,10 +22,10 @@ export type Order<Row extends OrderCalls, Value> = {
   /** Logs and counts an answer. */
   answered(row: Row, answer: OrderAnswer<Value>): void;
   /** Where a test can make the process die, hang or fail. */
-  reach(place: OrderPlace): Promise<void>;
+  failpoint(name: OrderFailpoint): Promise<void>;
 };
 
-export type OrderPlace = 'before-call' | 'in-call' | 'after-answer';
+export type OrderFailpoint = 'before-call' | 'in-call' | 'after-answer';
 
 /** The row as it was counted, and what the call means for it. */
 type Placed<Row, Value> = { row: Row; step: OrderStep<Value> };
@@ -48,7 +48,7 @@ export async function placeOrder<Row extends OrderCalls, Value>(
     return { row, step: { kind: 'uncount', lastCallAt, cause: 'too_late', error: null } };
   }
   order.answered(row, answer);
-  await order.reach('after-answer');
+  await order.failpoint('after-answer');
   return { row, step: decideAnswer(counted, answer) };
 }
 
@@ -58,9 +58,9 @@ async function callWithinLease<Row extends OrderCalls, Value>(
   row: Row,
 ): Promise<OrderAnswer<Value> | null> {
   try {
-    await order.reach('before-call');
+    await order.failpoint('before-call');
     if (performance.now() >= order.callBeforeMs) return null;
-    const [answer] = await Promise.all([order.call(row), order.reach('in-call')]);
+    const [answer] = await Promise.all([order.call(row), order.failpoint('in-call')]);
     return answer;
   } finally {
     await order.release?.();

@@ -46,7 +46,7 @@ export async function checkRefundStatus(
 function kindOf(deps: RefundCheckDeps): OrderKind<RefundRow> {
   return {
     orders: refundOrders,
-    reach: (place) => failpoint(`charges.refund.${place}`),
+    failpoint: (name) => failpoint(`charges.refund.${name}`),
     answered: (refund, answer) => refundCalled(deps.logger, refund, answer),
     reportProblem: (refund, problem) => reportRefundProblem(deps.logger, refund, problem),
     end: (refund, returned) => endAsSeen(deps, refund, returned),

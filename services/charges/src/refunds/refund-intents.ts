@@ -42,6 +42,6 @@ export function refundIntents(deps: IntentDeps): HoldIntents<RefundRow, VisibleR
     drop: (intent) => deleteIntent(db, intent),
     committed: () => deps.wakeRefunds(),
     report: (intent, problem) => holdContradicted(logger, intent, problem),
-    reach: (place) => failpoint(`charges.refund.${place}`),
+    failpoint: (name) => failpoint(`charges.refund.${name}`),
   };
 }

@@ -1,5 +1,5 @@
 import type { OrderAnswer, OrderStep } from '@pixmesh/acquirer-orders/order-calls';
-import { type OrderPlace, placeOrder } from '@pixmesh/acquirer-orders/place-order';
+import { type OrderFailpoint, placeOrder } from '@pixmesh/acquirer-orders/place-order';
 import type { Acquirer, PixReturn } from '@pixmesh/acquirer/client';
 import { assertNever } from '@pixmesh/kernel/app-error';
 import { type CheckPeriods, nextCheckMs } from '@pixmesh/kernel/check-schedule';
@@ -28,7 +28,7 @@ export type FollowDeps = {
 /** What is particular to one kind of ordered return. */
 export type OrderKind<Row extends OrderRow> = {
   orders: ReturnOrders<Row>;
-  reach(place: OrderPlace): Promise<void>;
+  failpoint(name: OrderFailpoint): Promise<void>;
   answered(row: Row, answer: OrderAnswer<PixReturn>): void;
   reportProblem(row: Row, problem: OrderProblem): void;
   /** The money is back at its payer. */
@@ -60,7 +60,7 @@ export async function followOrder<Row extends OrderRow>(
     callBeforeMs,
     call: (counted) => callFor(deps, counted, callBeforeMs),
     answered: kind.answered,
-    reach: kind.reach,
+    failpoint: kind.failpoint,
   });
   if (placed !== null) await applyStep(deps, kind, placed);
 }

@@ -31,7 +31,7 @@ export async function checkItemReturn(
 function kindOf({ db, logger, ...deps }: ReturnItemDeps): OrderKind<Resolution> {
   return {
     orders: returnItemOrders,
-    reach: (place) => failpoint(`charges.suspense.${place}`),
+    failpoint: (name) => failpoint(`charges.suspense.${name}`),
     answered: (resolution, answer) => {
       if (answer.kind !== 'unknown') return;
       const fields = { ...describe(resolution), cause: answer.cause };

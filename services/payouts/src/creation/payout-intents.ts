@@ -50,6 +50,6 @@ export function payoutIntents(deps: IntentDeps): HoldIntents<PayoutRow, VisibleP
       if (sendAt !== null) deps.wakeSender();
     },
     report: (intent, problem) => holdContradicted(logger, intent, problem),
-    reach: (place) => failpoint(`payouts.create.${place}`),
+    failpoint: (name) => failpoint(`payouts.create.${name}`),
   };
 }

@@ -34,7 +34,7 @@ export async function sendPayout(
     call: (payout) => call(deps, payout, callBeforeMs),
     release: async () => (deps.keepSlot ? deps.keepSlot(claim) : await endSlot(deps, claim)),
     answered: (payout, answer) => sendEnded(deps.logger, payout, answer),
-    reach: (place) => failpoint(`payouts.submit.${place}`),
+    failpoint: (name) => failpoint(`payouts.submit.${name}`),
   });
   if (placed !== null) await applyStep(deps, placed.row, placed.step);
 }

@@ -36,8 +36,8 @@ export async function issueCharge(
       if (answer.kind !== 'unknown') return;
       deps.logger.warn({ charge_id: id, cause: answer.cause }, 'issuing outcome unknown');
     },
-    reach: async (place) => {
-      if (place === 'after-answer') await failpoint('charges.create.after-answer');
+    failpoint: async (name) => {
+      if (name === 'after-answer') await failpoint('charges.create.after-answer');
     },
   });
   return placed === null ? charge : await applyStep(deps, placed.row, placed.step);
