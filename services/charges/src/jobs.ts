@@ -9,12 +9,12 @@ import type { Parts } from '@pixmesh/service/start-service';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { oldestIssuingSeconds } from '#charge/charge-checks.sql.ts';
-import { observeIssuing } from '#charge/charge-signals.ts';
+import { observeIssuing } from '#charge/charge-metrics.ts';
 import type { CheckDeps } from '#check-deps.ts';
 import type { ChargesConfig } from '#config.ts';
 import { DUE_WORK } from '#due-work.sql.ts';
 import { startReadDisputesJob } from '#disputes/read-disputes.job.ts';
-import { observeLags } from '#notices/notice-signals.ts';
+import { observeLags } from '#notices/notice-metrics.ts';
 import { startPixNoticesJob } from '#notices/pix-notices.job.ts';
 import { startPruneNotices } from '#notices/prune-notices.job.ts';
 import { noticePix, oldestNoticeSeconds } from '#notices/pix-notices.sql.ts';

@@ -14,7 +14,7 @@ import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 
 import { toChargeResource } from './charge-resource.ts';
 import type { ChargeRow, StoredStatus } from './charge-row.ts';
-import { CHARGES_MOVED } from './charge-signals.ts';
+import { CHARGES_MOVED } from './charge-metrics.ts';
 import { type Cause, mayMove } from './transitions.ts';
 
 /** What a transition writes; its events are numbered by the counter that moves with it. */

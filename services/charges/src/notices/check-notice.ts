@@ -15,7 +15,7 @@ import { loadBookedReturns } from '#status-check/recorded-money.ts';
 import { endSuspended } from '#suspense/end-suspended.ts';
 
 import { decideNotice, decideSuspendedReturns } from './decide-notice.ts';
-import { noticeIgnored } from './notice-signals.ts';
+import { noticeIgnored } from './notice-metrics.ts';
 import { endNotice, type NoticeOutcome, type PixNotice, releaseNotice } from './pix-notices.sql.ts';
 
 /** How often the check of its charge may have missed a Pix before it is recorded without. */

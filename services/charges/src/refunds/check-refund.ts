@@ -17,7 +17,7 @@ import { endFailed, endRefund, type EndRefundDeps } from './end-refund.ts';
 import { refundOrders } from './progress.sql.ts';
 import { type IntentDeps, refundIntents } from './refund-intents.ts';
 import type { RefundRow } from './refund-row.ts';
-import { reportRefundProblem, refundCalled } from './refund-signals.ts';
+import { reportRefundProblem, refundCalled } from './refund-metrics.ts';
 
 /** How long the ledger is waited for when the job settles an intent. */
 export const INTENT_TIMEOUT_MS = 5_000;

@@ -16,7 +16,7 @@ import { decideReturned } from '#returns/decide-return-order.ts';
 import { holdRelease, holdSettle } from './hold-commands.ts';
 import { completeRefund, failRefund } from './progress.sql.ts';
 import type { RefundRow } from './refund-row.ts';
-import { reportRefundProblem, refundEnded } from './refund-signals.ts';
+import { reportRefundProblem, refundEnded } from './refund-metrics.ts';
 import { findRefund } from './refunds.sql.ts';
 
 export type EndRefundDeps = {

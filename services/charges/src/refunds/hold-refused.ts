@@ -6,7 +6,7 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 import type { z } from 'zod';
 
 import { contradictHold } from './progress.sql.ts';
-import { holdContradicted } from './refund-signals.ts';
+import { holdContradicted } from './refund-metrics.ts';
 import { findRefund } from './refunds.sql.ts';
 
 type Refusal = z.output<typeof HoldEndRefused.schema>['data'];

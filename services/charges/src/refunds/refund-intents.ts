@@ -8,7 +8,7 @@ import { failpoint } from '#failpoints.ts';
 
 import { commitIntent, deleteIntent } from './intents.sql.ts';
 import { isVisible, type RefundRow, type VisibleRefund } from './refund-row.ts';
-import { holdContradicted } from './refund-signals.ts';
+import { holdContradicted } from './refund-metrics.ts';
 import { findRefund } from './refunds.sql.ts';
 
 /** A refund costs nothing. */

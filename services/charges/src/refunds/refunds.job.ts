@@ -6,7 +6,7 @@ import { startOrdersJob } from '#returns/orders.job.ts';
 import { INTENT_TIMEOUT_MS, checkRefundStatus, type RefundCheckDeps } from './check-refund.ts';
 import { countOverdue, refundOrders } from './progress.sql.ts';
 import type { RefundRow } from './refund-row.ts';
-import { observeOverdue } from './refund-signals.ts';
+import { observeOverdue } from './refund-metrics.ts';
 
 /** Refunds that a process has under way at the acquirer at most. */
 const IN_FLIGHT_MAX = 8;

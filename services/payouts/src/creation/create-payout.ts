@@ -18,7 +18,7 @@ import { fingerprintOf } from './fingerprint.ts';
 import type { NewIntent, NewIntents } from './new-intents.sql.ts';
 import { type IntentDeps, payoutIntents } from './payout-intents.ts';
 import { arePayoutsEnabled } from './payouts-enabled.ts';
-import { payoutCreated } from '#payouts/payout-signals.ts';
+import { payoutCreated } from '#payouts/payout-metrics.ts';
 
 export type CreatePayoutDeps = IntentDeps & {
   newIntents: NewIntents;

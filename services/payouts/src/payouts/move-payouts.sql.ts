@@ -10,7 +10,7 @@ import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 import { SOUGHT_WITHIN_MS } from './check-time.ts';
 import type { PayoutRow, StoredStatus } from './payout-row.ts';
 import { findPayouts } from './payouts.sql.ts';
-import { PAYOUTS_MOVED } from './payout-signals.ts';
+import { PAYOUTS_MOVED } from './payout-metrics.ts';
 
 /**
  * What a transition writes. Its events, catalogue events and ledger commands alike, commit with it; only those

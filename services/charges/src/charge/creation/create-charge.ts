@@ -6,7 +6,7 @@ import type { Deadline } from '@pixmesh/http/deadline';
 import type { Database } from '@pixmesh/postgres/pool';
 
 import type { ChargeRow } from '#charge/charge-row.ts';
-import { chargeCreated } from '#charge/charge-signals.ts';
+import { chargeCreated } from '#charge/charge-metrics.ts';
 import { findCharge } from '#charge/charges.sql.ts';
 import { failpoint } from '#failpoints.ts';
 import type { Issuing } from '#charge/issuing/issuing.ts';

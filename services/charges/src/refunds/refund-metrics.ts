@@ -3,7 +3,7 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 
 import type { RefundRow } from './refund-row.ts';
 
-/** What refunds report to operators, each with its metric. */
+/** Metrics of refunds, and the log lines that go with them. */
 
 const OUTCOMES = ['accepted', 'refused', 'unknown'] as const;
 

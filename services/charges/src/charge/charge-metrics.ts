@@ -2,7 +2,7 @@ import { counter, observedGauge } from '@pixmesh/telemetry/metrics';
 
 import type { ChargeRow, StoredStatus } from './charge-row.ts';
 
-/** What of charges an operator sees as a business: how many and how much, counted once it is committed. */
+/** Metrics of charges as a business: how many and how much, counted after the commit. */
 
 const STATUSES: readonly StoredStatus[] = [
   'pending',

@@ -1,6 +1,8 @@
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { counter, observedGauge } from '@pixmesh/telemetry/metrics';
 
+/** Metrics of announced Pix, and the log line that goes with them. */
+
 const ignored = counter(
   'pix_notices_ignored_total',
   'Announced Pix without effect, by what the status check found',

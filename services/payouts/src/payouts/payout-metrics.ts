@@ -3,7 +3,7 @@ import { counter } from '@pixmesh/telemetry/metrics';
 
 import type { PayoutRow } from './payout-row.ts';
 
-/** What of payouts an operator sees as a business: how many and how much, counted once it is committed. */
+/** Metrics of payouts as a business: how many and how much, counted after the commit. */
 
 const LABELS = PayoutStatus.options.map((status) => ({ status }));
 
