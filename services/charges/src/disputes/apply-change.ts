@@ -12,12 +12,12 @@ import type { DisputeRow } from './dispute-row.ts';
 import { insertDispute, updateDispute } from './disputes.sql.ts';
 
 /** One change to write: what was read, and what becomes of it. */
-export type ChangeToWrite = Standing & { change: DisputeChange };
+export type ChangeToWrite = DisputeAndCharge & { change: DisputeChange };
 
 export type ChangeDeps = { db: Database; receiver: Receiver; wakeOutbox(): void };
 
 /** Dispute and charge as they were read; `isNew`: the dispute is not stored yet. */
-export type Standing = { dispute: DisputeRow; charge: ChargeRow; isNew: boolean };
+export type DisputeAndCharge = { dispute: DisputeRow; charge: ChargeRow; isNew: boolean };
 
 /** The charge or the dispute moved between read and write: the transaction ends, and the caller decides anew. */
 export class MovedMeanwhile extends Error {}
@@ -28,11 +28,11 @@ export class MovedMeanwhile extends Error {}
  */
 export async function applyChange(
   deps: ChangeDeps,
-  standing: Standing,
+  read: DisputeAndCharge,
   change: DisputeChange,
 ): Promise<boolean> {
   try {
-    const toWrite = { ...standing, change };
+    const toWrite = { ...read, change };
     await deps.db.transaction((tx) => writeChange(tx, deps.receiver, toWrite));
   } catch (error) {
     if (error instanceof MovedMeanwhile) return false;

@@ -61,8 +61,8 @@ test.each(['find_any_charge', 'move_charges'])(
       ];
       if (charge === null || stored === null) throw new Error('nothing is stored');
       const lost = lose(charge, { arrivedResolved: false, block: 'keep' });
-      const standing = { dispute: stored, charge, isNew: false };
-      expect(await applyChange(theDeps(db), standing, lost)).toBe(true);
+      const read = { dispute: stored, charge, isNew: false };
+      expect(await applyChange(theDeps(db), read, lost)).toBe(true);
     };
     await sendMessage(theDeps(overtaken(db, statementName, loseIt)), {
       id: newId(),

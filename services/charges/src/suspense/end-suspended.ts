@@ -42,13 +42,13 @@ async function bookOnce(
   const locked = await lockItem(tx, pix.endToEndId);
   if (locked === null) throw new Error('a return of a Pix that does not stand in suspense');
   if (locked.returnIds.has(returned.id)) return 'booked_before';
-  const standing = await lockResolution(tx, locked.item.id);
-  const isAccepted = standing?.action === 'accept';
+  const existing = await lockResolution(tx, locked.item.id);
+  const isAccepted = existing?.action === 'accept';
   if (isAccepted || returned.amountCents > locked.left) {
     await insertPixReturn(tx, toRecord(pix, { returned, disposition: 'unbooked' }));
     return isAccepted ? 'accepted_before' : 'exceeds_received';
   }
-  await bookLocked(tx, locked, { returned, standing });
+  await bookLocked(tx, locked, { returned, existing });
   return 'booked';
 }
 
@@ -57,8 +57,8 @@ async function bookLocked(
   locked: LockedItem,
   {
     returned,
-    standing,
-  }: { returned: PixReturn; standing: Awaited<ReturnType<typeof lockResolution>> },
+    existing,
+  }: { returned: PixReturn; existing: Awaited<ReturnType<typeof lockResolution>> },
 ): Promise<void> {
   const end = itemReturnCommand(locked, returned);
   const disposition = end.isPart ? 'suspense_part' : 'suspense';
@@ -69,7 +69,7 @@ async function bookLocked(
     return;
   }
   await insertPixReturn(tx, record);
-  if (standing !== null) return await orderReturn(tx, standing, { amount, end });
+  if (existing !== null) return await orderReturn(tx, existing, { amount, end });
   const how = { action: 'return', accountId: null, requestedBy: null } as const;
   const stored = await insertResolution(tx, { item: locked.item, amount, end, ...how });
   if (stored === null) throw new Error('an item was resolved although it is locked');

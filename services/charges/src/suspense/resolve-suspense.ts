@@ -63,11 +63,11 @@ async function resolve(
   const { item, left: amount } = locked;
   const accountId = recipientOf(item, request);
   const { action, operatorId: requestedBy } = request;
-  const standing = await lockResolution(tx, itemId);
-  if (standing !== null) {
-    const isSame = standing.action === action && standing.accountId === accountId;
+  const existing = await lockResolution(tx, itemId);
+  if (existing !== null) {
+    const isSame = existing.action === action && existing.accountId === accountId;
     if (!isSame) throw explained('CONFLICT', 'It is resolved in another way.');
-    return { resolution: standing, repeated: true };
+    return { resolution: existing, repeated: true };
   }
   if (locked.hasUnbooked) throw explained('CONFLICT', 'A return of it could not be booked.');
   if (action === 'accept' && (await isStillDisputed(tx, item.endToEndId, returnWindowMs))) {

@@ -118,9 +118,9 @@ function decideHoldSettle(draft: BatchDraft, command: HoldSettle, hold: Hold | n
 function decideHoldRelease(draft: BatchDraft, command: HoldRelease, hold: Hold | null): Outcome {
   const { resourceId } = command;
   if (hold === null || hold.state === 'refused') {
-    const stands = hold ?? newHold(draft, command, { state: 'released' });
-    const outcome = draft.note(command, { code: 'noted', resourceId, hold: stands });
-    draft.announce(command, 'noted', { hold: { ...stands, amount: 0n, fee: 0n } });
+    const tombstone = hold ?? newHold(draft, command, { state: 'released' });
+    const outcome = draft.note(command, { code: 'noted', resourceId, hold: tombstone });
+    draft.announce(command, 'noted', { hold: { ...tombstone, amount: 0n, fee: 0n } });
     return outcome;
   }
   if (hold.state !== 'open') return refuseEnd(draft, command, hold);

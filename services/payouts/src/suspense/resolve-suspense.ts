@@ -57,9 +57,9 @@ export async function resolveSuspense(
     deps.wakeOutbox();
     return { resolution: stored, repeated: false };
   }
-  const standing = await findResolution(deps.db, itemId);
-  if (standing === null) throw new Error('a resolution that stood is gone');
-  return { resolution: standing, repeated: true };
+  const existing = await findResolution(deps.db, itemId);
+  if (existing === null) throw new Error('a resolution that stood is gone');
+  return { resolution: existing, repeated: true };
 }
 
 /** The payout as this service knows it: what the caller saw of its item proves nothing. */
