@@ -34,38 +34,38 @@ const ORDERS = {
     lastCallAt: ago(900),
     uncountedRefusal: REFUSAL,
   }),
-  taken: anOrder({ unansweredCalls: 0 }),
+  accepted: anOrder({ unansweredCalls: 0 }),
 };
 
 const LOOKUPS = {
   unknown: { kind: 'unknown', cause: 'timeout' },
   'not found': { kind: 'not_found' },
-  'at work': { kind: 'found', value: aPixReturn({ status: 'processing' }) },
+  'in progress': { kind: 'found', value: aPixReturn({ status: 'processing' }) },
   returned: { kind: 'found', value: aPixReturn() },
   failed: { kind: 'found', value: aPixReturn({ status: 'failed', reason: 'AC03' }) },
   'another amount': { kind: 'found', value: aPixReturn({ amountCents: toCents(1) }) },
 } as const satisfies Record<string, Lookup<PixReturn>>;
 
 const soon = 'check_later';
-const work = 'at_work';
+const progress = 'in_progress';
 const failed = 'fail NAO_REALIZADO: AC03';
 const other = 'other_amount';
 
 /** One row an order; columns as in LOOKUPS. */
 const TABLE: Record<keyof typeof ORDERS, readonly string[]> = {
-  'never called': [soon, 'order_again', work, 'returned', failed, other],
-  'called just now': [soon, soon, work, 'returned', failed, other],
-  'called long enough ago': [soon, 'order_again', work, 'returned', failed, other],
-  'refused a while ago after an unknown call': [soon, soon, work, 'returned', failed, other],
+  'never called': [soon, 'order_again', progress, 'returned', failed, other],
+  'called just now': [soon, soon, progress, 'returned', failed, other],
+  'called long enough ago': [soon, 'order_again', progress, 'returned', failed, other],
+  'refused a while ago after an unknown call': [soon, soon, progress, 'returned', failed, other],
   'refused 15 minutes ago after an unknown call': [
     soon,
     `fail ${REFUSAL}`,
-    work,
+    progress,
     'returned',
     failed,
     other,
   ],
-  taken: [soon, 'vanished', work, 'returned', failed, other],
+  accepted: [soon, 'vanished', progress, 'returned', failed, other],
 };
 
 describe.each(Object.entries(TABLE))('a return that was %s', (name, expected) => {
@@ -81,12 +81,12 @@ describe.each(Object.entries(TABLE))('a return that was %s', (name, expected) =>
 });
 
 test('age alone never ends a return, and nothing is ordered while a call may be under way', () => {
-  const silent = fc.constantFrom(LOOKUPS.unknown, LOOKUPS['not found'], LOOKUPS['at work']);
+  const silent = fc.constantFrom(LOOKUPS.unknown, LOOKUPS['not found'], LOOKUPS['in progress']);
   fc.assert(
     fc.property(fc.nat(1_000_000), fc.integer({ min: 1, max: 50 }), silent, (age, calls, found) => {
       const order = anOrder({ lastCallAt: ago(age / 10), unansweredCalls: calls });
       const { kind } = decideOrderCheck(order, found, limits);
-      expect(['order_again', 'check_later', 'at_work']).toContain(kind);
+      expect(['order_again', 'check_later', 'in_progress']).toContain(kind);
       if (age / 10 < 4) expect(kind).not.toBe('order_again');
     }),
   );

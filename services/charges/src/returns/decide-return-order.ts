@@ -9,7 +9,7 @@ import type { Cents } from '@pixmesh/kernel/money';
 
 /**
  * A return ordered from the acquirer under an id of ours, as far as its calls are concerned. No unanswered call after
- * one was made means that the acquirer has taken the order.
+ * one was made means that the acquirer has accepted the order.
  */
 export type ReturnOrder = OrderCalls & { amount: Cents };
 
@@ -19,7 +19,7 @@ type ReturnStep =
   | { kind: 'returned'; returned: PixReturn }
   /** Nothing was returned, and nothing will be. */
   | { kind: 'fail'; reason: string }
-  | { kind: 'at_work'; returnId: string | null }
+  | { kind: 'in_progress'; returnId: string | null }
   | { kind: 'contradicted'; problem: OrderProblem };
 
 export type CheckStep = ReturnStep | { kind: 'order_again' } | { kind: 'check_later' };
@@ -44,9 +44,9 @@ export function decideOrderCheck(
     case 'unknown':
       return { kind: 'check_later' };
     case 'not_found': {
-      // What was taken is never ordered again, however sure the acquirer seems.
-      const isTaken = order.lastCallAt !== null && order.unansweredCalls === 0;
-      return isTaken
+      // What was accepted is never ordered again, however sure the acquirer seems.
+      const isAccepted = order.lastCallAt !== null && order.unansweredCalls === 0;
+      return isAccepted
         ? { kind: 'contradicted', problem: 'vanished' }
         : decideNotFound(order, { ...limits, callMs: limits.acquirerTimeoutMs });
     }
@@ -66,5 +66,5 @@ export function decideReturned(order: ReturnOrder, returned: PixReturn): ReturnS
   if (returned.amountCents !== order.amount)
     return { kind: 'contradicted', problem: 'other_amount' };
   if (returned.status === 'returned') return { kind: 'returned', returned };
-  return { kind: 'at_work', returnId: returned.returnId };
+  return { kind: 'in_progress', returnId: returned.returnId };
 }

@@ -105,14 +105,14 @@ async function applyStep<Row extends OrderRow>(
     case 'contradicted':
       kind.reportProblem(row, step.problem);
       return await orders.release(db, row, nextCheckMs(row.checks, deps.acceptedChecks));
-    case 'at_work':
-      return await followWork(deps, orders, { row, returnId: step.returnId });
+    case 'in_progress':
+      return await recordInProgress(deps, orders, { row, returnId: step.returnId });
     default:
       return assertNever(step);
   }
 }
 
-async function followWork<Row extends OrderRow>(
+async function recordInProgress<Row extends OrderRow>(
   { db, acceptedChecks }: FollowDeps,
   orders: ReturnOrders<Row>,
   { row, returnId }: { row: Row; returnId: string | null },
@@ -122,5 +122,5 @@ async function followWork<Row extends OrderRow>(
   }
   // From here on the checks are about something else: however many it took until now does not make them rarer.
   const checkInMs = nextCheckMs(0, acceptedChecks);
-  await orders.markTaken(db, row, { returnId, checkInMs });
+  await orders.markAccepted(db, row, { returnId, checkInMs });
 }

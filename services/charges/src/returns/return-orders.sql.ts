@@ -74,11 +74,11 @@ export type ReturnOrders<Row extends OrderRow> = {
     counted: Row,
     before: { lastCallAt: Date | null; checkInMs: number },
   ): Promise<boolean>;
-  /** The acquirer has the return at work: no call of it is without an answer any more. */
-  markTaken(
+  /** The acquirer has accepted the return: no call of it is without an answer any more. */
+  markAccepted(
     db: Queryable,
     row: Row,
-    taken: { returnId: string | null; checkInMs: number },
+    accepted: { returnId: string | null; checkInMs: number },
   ): Promise<boolean>;
   /** Records a refusal that does not count yet; the first one stands. */
   recordRefusal(
@@ -125,7 +125,7 @@ export function createReturnOrders<Row extends OrderRow, Stored extends object>(
         set: sql`
           unanswered_puts = unanswered_puts - 1, last_put_at = ${lastCallAt}, ${endLease(checkInMs)}`,
       }),
-    markTaken: (db, row, { returnId, checkInMs }) =>
+    markAccepted: (db, row, { returnId, checkInMs }) =>
       change(db, row, {
         what: 'mark_taken',
         set: sql`

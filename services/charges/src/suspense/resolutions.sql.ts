@@ -56,8 +56,8 @@ type NewResolution = {
 };
 
 /**
- * Stores what becomes of a locked item, with its ledger commands; null when something else at work or done decides
- * already. The unique index keeps it so.
+ * Stores what becomes of a locked item, with its ledger commands; null when a resolution in progress or completed
+ * decides already. The unique index keeps it so.
  */
 export async function insertResolution(
   tx: Transaction,
@@ -88,7 +88,7 @@ export async function insertResolution(
   return rows[0] ? toResolution(rows[0]) : null;
 }
 
-/** What is at work or done for an item, locked for the rest of the transaction. */
+/** What is in progress or completed for an item, locked for the rest of the transaction. */
 export async function lockResolution(tx: Transaction, itemId: string): Promise<Resolution | null> {
   const rows = await tx.query<ResolutionRecord>(
     named(
