@@ -4,7 +4,7 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { createIssuing, type Issuing } from '#charge/issuing/issuing.ts';
 import type { IssuingDeps } from '#charge/issuing/issuing-deps.ts';
-import type { ChargeMoves } from '#charge/move-charge.ts';
+import type { ChargeMoves } from '#charge/move-charges.sql.ts';
 import type { ChargesConfig } from '#config.ts';
 import type { ChargeReceipts } from '#received/receipts.sql.ts';
 import type { Signals } from '#signals.ts';

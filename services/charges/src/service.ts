@@ -31,7 +31,7 @@ import { ledgerEventsConsumer } from '#ledger-events.consumer.ts';
 import { type CallbackChecks, createCallbackChecks } from '#status-check/callback-checks.ts';
 import { callbacksConsumer } from '#status-check/callbacks.consumer.ts';
 import { createNewCharges } from '#charge/creation/new-charges.sql.ts';
-import { createChargeMoves } from '#charge/move-charge.ts';
+import { createChargeMoves } from '#charge/move-charges.sql.ts';
 import { createCreditedCharges } from '#received/credited-charges.sql.ts';
 import type { MarkPaidDeps } from '#received/mark-paid.ts';
 import { createChargeReceipts } from '#received/receipts.sql.ts';

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import type { ChargeRow } from '#charge/charge-row.ts';
 import { findAnyCharge } from '#charge/charges.sql.ts';
-import { moveCharge } from '#charge/move-charge.ts';
+import { moveCharge } from '#charge/move-charges.sql.ts';
 import { findUnrecorded } from '#notices/received-list.sql.ts';
 import { createChargeReceipts } from '#received/receipts.sql.ts';
 import { aReceivedPix } from '#test/a-received-pix.ts';

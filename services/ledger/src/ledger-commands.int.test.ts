@@ -6,7 +6,7 @@ import { sql } from '@pixmesh/postgres/sql';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { PLATFORM_ACCOUNT_ID } from '#accounts/chart-of-accounts.ts';
-import { republishOutcome } from '#engine/republish-outcome.ts';
+import { republishOutcome } from '#engine/republish-outcome.sql.ts';
 import { ledgerCommandsConsumer } from '#ledger-commands.consumer.ts';
 import { auditBooks } from '#test/audit-books.sql.ts';
 import { countAllRows, countRows, readBalances } from '#test/read-ledger.ts';

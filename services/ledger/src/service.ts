@@ -21,7 +21,7 @@ import { buildApp } from '#app.ts';
 import { ledgerCommandsConsumer } from '#ledger-commands.consumer.ts';
 import type { LedgerConfig } from '#config.ts';
 import { createLedgerEngine } from '#engine/ledger-engine.ts';
-import { republishOutcome } from '#engine/republish-outcome.ts';
+import { republishOutcome } from '#engine/republish-outcome.sql.ts';
 import { observeLedger } from '#events.ts';
 import { ledgerChecks } from '#reconciliation/ledger-checks.ts';
 import { startReleasePending } from '#releases/release-pending.job.ts';

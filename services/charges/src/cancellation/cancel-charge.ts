@@ -4,7 +4,7 @@ import { AppError, assertNever } from '@pixmesh/kernel/app-error';
 import { type ChargeId, type OperatorId, toAcquirerId } from '@pixmesh/kernel/ids';
 import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 
-import { announceMove } from '#charge/move-charge.ts';
+import { announceMove } from '#charge/move-charges.sql.ts';
 import type { ChargeRow } from '#charge/charge-row.ts';
 import { findAnyCharge } from '#charge/charges.sql.ts';
 import { failpoint } from '#failpoints.ts';

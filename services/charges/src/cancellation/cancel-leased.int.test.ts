@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { leaseCharge } from '#charge/charge-checks.sql.ts';
 import { findAnyCharge } from '#charge/charges.sql.ts';
-import { createChargeMoves } from '#charge/move-charge.ts';
+import { createChargeMoves } from '#charge/move-charges.sql.ts';
 import { createChargeReceipts } from '#received/receipts.sql.ts';
 import { aReceivedPix } from '#test/a-received-pix.ts';
 import { RECEIVER } from '#test/charges-under-test.ts';

@@ -8,7 +8,7 @@ import { storeCharge } from '#test/store-charge.ts';
 
 import type { ChargeRow } from './charge-row.ts';
 import { findAnyCharge } from './charges.sql.ts';
-import { announceMove, createChargeMoves } from './move-charge.ts';
+import { announceMove, createChargeMoves } from './move-charges.sql.ts';
 
 /** Moves that come together share a statement; each stands or falls by itself. */
 

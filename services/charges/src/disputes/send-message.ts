@@ -3,7 +3,7 @@ import type { DisputeId, OperatorId } from '@pixmesh/kernel/ids';
 import type { Transaction } from '@pixmesh/postgres/pool';
 
 import { findAnyCharge } from '#charge/charges.sql.ts';
-import { moveCharge } from '#charge/move-charge.ts';
+import { moveCharge } from '#charge/move-charges.sql.ts';
 
 import { type ChangeDeps, MovedMeanwhile } from './apply-change.ts';
 import { disputeEvent } from './dispute-events.ts';

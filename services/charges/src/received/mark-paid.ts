@@ -4,7 +4,7 @@ import { AppError } from '@pixmesh/kernel/app-error';
 import type { ChargeId } from '@pixmesh/kernel/ids';
 import type { z } from 'zod';
 
-import { announceMove, type ChargeMoves } from '#charge/move-charge.ts';
+import { announceMove, type ChargeMoves } from '#charge/move-charges.sql.ts';
 import { failpoint } from '#failpoints.ts';
 
 import type { CreditedCharges } from './credited-charges.sql.ts';

@@ -1,7 +1,10 @@
+import type { ReceivedPix } from '@pixmesh/acquirer/acquirer';
 import type { AccountId, ChargeId } from '@pixmesh/kernel/ids';
 import { type Cents, toCents } from '@pixmesh/kernel/money';
+import type { OutboundEvent } from '@pixmesh/postgres/events';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
+import { appendEventsAndCommands } from '@pixmesh/postgres/unanswered-commands';
 
 import type { Disposition } from './decide-received.ts';
 
@@ -13,6 +16,32 @@ export type RecordedReceived = {
   amount: Cents;
   disposition: Disposition['kind'];
 };
+
+/**
+ * Inserts a Pix without an owner once per end-to-end id, together with its ledger commands. False when it is recorded
+ * already, whoever owns it: nothing is written then.
+ */
+export async function insertUnowned(
+  db: Queryable,
+  pix: ReceivedPix,
+  commands: readonly OutboundEvent[],
+): Promise<boolean> {
+  const rows = await db.query(
+    named(
+      'record_unowned_pix',
+      sql`
+        with recorded as (
+          insert into received_pix (end_to_end_id, amount, paid_at, disposition, reason)
+          values (${pix.endToEndId}, ${pix.amountCents}, ${pix.paidAt}, 'suspense', 'unowned')
+          on conflict (end_to_end_id) do nothing
+          returning end_to_end_id
+        ),
+        ${appendEventsAndCommands(sql`select from recorded`, commands)}
+        select end_to_end_id from recorded`,
+    ),
+  );
+  return rows.length === 1;
+}
 
 /** Those that are recorded already, out of the given ones. Primary key reads. */
 export async function findRecorded(

@@ -1,8 +1,5 @@
 import type { ReceivedPix } from '@pixmesh/acquirer/acquirer';
-import type { OutboundEvent } from '@pixmesh/postgres/events';
 import type { Queryable } from '@pixmesh/postgres/pool';
-import { named, sql } from '@pixmesh/postgres/sql';
-import { appendEventsAndCommands } from '@pixmesh/postgres/unanswered-commands';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { counter } from '@pixmesh/telemetry/metrics';
 import { currentTraceParent } from '@pixmesh/telemetry/tracing';
@@ -11,6 +8,7 @@ import type { ChargeRow } from '#charge/charge-row.ts';
 import { failpoint } from '#failpoints.ts';
 
 import { unownedCommands } from './received-commands.ts';
+import { insertUnowned } from './received-pix.sql.ts';
 import type { ChargeReceipts, ReceivedRecord } from './receipts.sql.ts';
 
 type RecordUnownedDeps = { db: Queryable; logger: Logger; wakeOutbox(): void };
@@ -44,32 +42,6 @@ export async function recordUnowned(deps: RecordUnownedDeps, pix: ReceivedPix): 
   deps.wakeOutbox();
   await failpoint('charges.paid.after-commit');
   reportSuspended(deps.logger, null, 'unowned');
-}
-
-/**
- * Inserts a Pix without an owner once per end-to-end id, together with its ledger commands. False when it is recorded
- * already, whoever owns it: nothing is written then.
- */
-async function insertUnowned(
-  db: Queryable,
-  pix: ReceivedPix,
-  commands: readonly OutboundEvent[],
-): Promise<boolean> {
-  const rows = await db.query(
-    named(
-      'record_unowned_pix',
-      sql`
-        with recorded as (
-          insert into received_pix (end_to_end_id, amount, paid_at, disposition, reason)
-          values (${pix.endToEndId}, ${pix.amountCents}, ${pix.paidAt}, 'suspense', 'unowned')
-          on conflict (end_to_end_id) do nothing
-          returning end_to_end_id
-        ),
-        ${appendEventsAndCommands(sql`select from recorded`, commands)}
-        select end_to_end_id from recorded`,
-    ),
-  );
-  return rows.length === 1;
 }
 
 const suspensions = counter(

@@ -4,7 +4,7 @@ import type { Database, Transaction } from '@pixmesh/postgres/pool';
 
 import type { ChargeRow } from '#charge/charge-row.ts';
 import { findAnyCharge } from '#charge/charges.sql.ts';
-import { type AnnouncedMove, writeMove } from '#charge/move-charge.ts';
+import { type AnnouncedMove, announceMoveIn } from '#charge/move-charges.sql.ts';
 import { closeDisputeByRefund } from '#disputes/close-by-refund.ts';
 import { type DisputeOfReturnDeps, findDisputeOfReturn } from '#disputes/dispute-of-return.ts';
 import { failpoint } from '#failpoints.ts';
@@ -84,7 +84,7 @@ export async function writeReturn(
   receiver: Receiver,
   { change, event, record, closesDispute }: ReturnToWrite,
 ): Promise<ChargeRow | null> {
-  const moved = await writeMove({ db: tx, receiver }, change, event === null ? [] : [event]);
+  const moved = await announceMoveIn({ db: tx, receiver }, change, event === null ? [] : [event]);
   if (moved === null) return null;
   // Every record of a return comes with a move of its charge, so the version proves that it is new.
   if (!(await insertPixReturn(tx, record))) {

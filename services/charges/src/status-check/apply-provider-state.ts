@@ -8,7 +8,7 @@ import type { ChargeRow } from '#charge/charge-row.ts';
 import { findAnyCharge } from '#charge/charges.sql.ts';
 import { recordIgnoredEvent } from '#charge/ignored-events.sql.ts';
 import { REMOVED_BY_ACQUIRER } from '#charge/issuing/decide-issuing.ts';
-import { announceMove, type ChargeMoves } from '#charge/move-charge.ts';
+import { announceMove, type ChargeMoves } from '#charge/move-charges.sql.ts';
 import { recordReceived, type RecordReceivedDeps } from '#received/record-received.ts';
 import { endRefund } from '#refunds/end-refund.ts';
 import { bookReturn, type BookReturnDeps } from '#returns/book-return.ts';

@@ -10,7 +10,7 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { findAnyCharge } from '#charge/charges.sql.ts';
-import { createChargeMoves } from '#charge/move-charge.ts';
+import { createChargeMoves } from '#charge/move-charges.sql.ts';
 import { createCreditedCharges } from '#received/credited-charges.sql.ts';
 import { markPaid, type MarkPaidDeps } from '#received/mark-paid.ts';
 import { createChargeReceipts } from '#received/receipts.sql.ts';

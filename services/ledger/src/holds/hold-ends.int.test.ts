@@ -4,7 +4,7 @@ import { newId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
-import { republishOutcome } from '#engine/republish-outcome.ts';
+import { republishOutcome } from '#engine/republish-outcome.sql.ts';
 import { auditBooks } from '#test/audit-books.sql.ts';
 import { countAllRows, readBalances } from '#test/read-ledger.ts';
 import { workConcurrently } from '#test/work-concurrently.ts';

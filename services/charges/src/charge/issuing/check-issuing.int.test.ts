@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import { leaseDueCharges, oldestIssuingSeconds } from '#charge/charge-checks.sql.ts';
 import type { ChargeRow } from '#charge/charge-row.ts';
-import { createChargeMoves } from '#charge/move-charge.ts';
+import { createChargeMoves } from '#charge/move-charges.sql.ts';
 import { aNewCharge } from '#test/a-new-charge.ts';
 import { aReceivedPix } from '#test/a-received-pix.ts';
 import { RECEIVER } from '#test/charges-under-test.ts';

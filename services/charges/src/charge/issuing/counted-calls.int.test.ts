@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { leaseProcessingCharge } from '#charge/charge-checks.sql.ts';
 import type { ChargeRow } from '#charge/charge-row.ts';
 import { countCall, findAnyCharge } from '#charge/charges.sql.ts';
-import { createChargeMoves } from '#charge/move-charge.ts';
+import { createChargeMoves } from '#charge/move-charges.sql.ts';
 import { aNewCharge } from '#test/a-new-charge.ts';
 import { RECEIVER } from '#test/charges-under-test.ts';
 

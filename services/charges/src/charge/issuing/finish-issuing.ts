@@ -1,6 +1,6 @@
 import type { ChargeEventType } from '@pixmesh/contracts/messages/charge-event.v1';
 
-import { type AnnouncedMove, announceMove } from '#charge/move-charge.ts';
+import { type AnnouncedMove, announceMove } from '#charge/move-charges.sql.ts';
 import type { ChargeRow } from '#charge/charge-row.ts';
 import { findAnyCharge } from '#charge/charges.sql.ts';
 import { nextCheckMs } from '@pixmesh/kernel/check-schedule';

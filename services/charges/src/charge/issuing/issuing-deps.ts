@@ -5,7 +5,7 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 
 import type { CheckPeriods } from '@pixmesh/kernel/check-schedule';
 
-import type { ChargeMoves } from '#charge/move-charge.ts';
+import type { ChargeMoves } from '#charge/move-charges.sql.ts';
 
 /** What issuing needs; periods in milliseconds. */
 export type IssuingDeps = {

@@ -54,7 +54,7 @@ export function createChargeMoves(db: Queryable): ChargeMoves {
   return createWriteBatcher((moves) => moveCharges(db, moves));
 }
 
-/** Moves a charge by itself and wakes the outbox. Answers like `writeMove`. */
+/** Moves a charge by itself and wakes the outbox. Answers like `announceMoveIn`. */
 export async function announceMove(
   { moves, receiver, wakeOutbox }: { moves: ChargeMoves; receiver: Receiver; wakeOutbox(): void },
   change: AnnouncedMove,
@@ -70,7 +70,7 @@ export async function announceMove(
  * Moves a charge within a transaction and announces it with the state right after the move. Answers the charge as it
  * stands then; null where it has moved since it was read, and nothing was written.
  */
-export async function writeMove(
+export async function announceMoveIn(
   { db, receiver }: { db: Transaction; receiver: Receiver },
   change: AnnouncedMove,
   types: readonly ChargeEventType[],
