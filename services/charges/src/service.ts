@@ -57,6 +57,7 @@ export async function startCharges(config: ChargesConfig) {
     const callbackChecks = createCallbackChecks({
       ...checkDeps,
       db: writes,
+      // Bound late: jobs stop before messaging, whose relay publishes what they wrote, so they start after it.
       job: { takeNow: (max, take) => jobs.statusCheck.takeNow(max, take) },
     });
     const paid = { ...checkDeps, creditedCharges: createCreditedCharges(writes) };

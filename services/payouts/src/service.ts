@@ -61,6 +61,7 @@ export async function startPayouts(config: PayoutsConfig) {
       wakeOutbox: signals.outbox.notify,
       wakeSender: signals.sender.notify,
       wakeStatusChecks: signals.statusChecks.notify,
+      // Bound late: jobs stop before messaging, whose relay publishes what they wrote, so they start after it.
       sendAtOnce: (commit) => jobs.sender.sendAtOnce(commit),
     };
     const checkDeps = createCheckDeps({ config, acquirer, moves: createPayoutMoves(writes), deps });
