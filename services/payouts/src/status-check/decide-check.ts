@@ -33,7 +33,7 @@ export function decideCheck(
       // Soon even where no routine check is due: this one may have been requested.
       return later('unknown');
     case 'not_found':
-      return isOpen(payout) ? decideUnsent(payout, limits) : decideForgotten(payout);
+      return isOpen(payout) ? decideUnsent(payout, limits) : decideEndedNotFound(payout);
     case 'found':
       return decideFound(payout, found.value);
     default:
@@ -58,8 +58,11 @@ function decideUnsent(payout: VisiblePayout, limits: OrderLimits): CheckStep {
   }
 }
 
-/** An end that was announced stands; only one that followed an acceptance needs the order to exist. */
-function decideForgotten(payout: VisiblePayout): CheckStep {
+/**
+ * The acquirer has no such order, and the payout was never sent or its end is ordered. That end stands; only one that
+ * followed an acceptance needs the order to exist.
+ */
+function decideEndedNotFound(payout: VisiblePayout): CheckStep {
   return rest(payout.processedAt === null ? null : 'vanished');
 }
 
