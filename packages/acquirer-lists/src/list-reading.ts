@@ -2,8 +2,8 @@ import type { ListWindow, PageOutcome, UnreadableItem } from '@pixmesh/acquirer/
 
 /**
  * One way of reading a list of the acquirer, which shows items by the time when they came to be and not when they
- * changed: `fresh` reads what came since the last run, with an overlap for what shows late (`fresh-readings.ts` makes two
- * of them); `walk` goes over the days before, backwards from the present to its horizon, and begins anew.
+ * changed: `fresh` reads what came since the last run, with an overlap for what shows late (`fresh-readings.ts` makes
+ * two of them); `walk` goes over the days before, backwards from the present to its horizon, and begins anew.
  */
 export type Windows =
   | { kind: 'fresh'; overlapMs: number }

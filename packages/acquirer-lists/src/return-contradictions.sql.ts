@@ -10,7 +10,7 @@ const CONTRADICTED_MAX = 1_000;
 
 /**
  * Records which returns that we have booked the acquirer shows as not carried out, and drops those that it shows as
- * carried out again. Answers the newly recorded ones. Primary key reads, in one statement; repeated, it writes nothing.
+ * carried out again. Returns the newly recorded ones. Primary key reads, in one statement; repeated, it writes nothing.
  *
  * @param booked the table of booked returns, by end-to-end id and `return_id`, or those of its rows that the list can
  *   show as carried out

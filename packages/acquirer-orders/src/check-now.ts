@@ -20,8 +20,8 @@ type CheckNow<Row> = {
 };
 
 /**
- * The status check of one row while its caller waits: the same check under the same lease as the job's, so that two never
- * run at once. Null where it has not ended at the deadline: it goes on, or the job makes it.
+ * The status check of one row while its caller waits: the same check under the same lease as the job's, so that two
+ * never run at once. Null where it has not ended at the deadline: it goes on, or the job makes it.
  */
 export async function checkNow<Row>(now: CheckNow<Row>): Promise<AnswerWord | null> {
   const waitMs = Math.max(0, now.deadline.remainingMs() - ANSWER_MARGIN_MS);

@@ -9,8 +9,8 @@ import {
 } from './hold-intent.ts';
 
 /**
- * How often one request begins anew because somebody else moved its row meanwhile. Each time needs another process that
- * drops the same intent within the same request.
+ * How often one request begins anew because another process moved its row meanwhile. Each time needs another process
+ * that drops the same intent within the same request.
  */
 const TRIES_MAX = 5;
 
@@ -84,8 +84,8 @@ async function finish<Row extends { holdId: string }, Made extends Row>(
 }
 
 /**
- * What became of an intent that was moved meanwhile. If it is gone or stands under another hold, ours is voided: no hold
- * may be left behind without its row.
+ * What became of an intent that was moved meanwhile. If it is gone or stands under another hold, ours is voided: no
+ * hold may be left behind without its row.
  */
 async function rereadMoved<Row extends { holdId: string }, Made extends Row>(
   intents: HoldIntents<Row, Made>,

@@ -25,7 +25,7 @@ export type HoldIntents<Row extends { holdId: string }, Made extends Row> = {
   isMade(row: Row): row is Made;
   /** One statement, `where hold_id = … and status = 'intent'`. Null where the row is no such intent any more. */
   commit(intent: Row): Promise<Made | null>;
-  /** One statement with the same condition. False where somebody else has dropped it. */
+  /** One statement with the same condition. False where another process has dropped it. */
   drop(intent: Row): Promise<boolean>;
   /** Wakes the jobs that work on what was made. */
   committed(made: Made): void;
@@ -41,7 +41,7 @@ export type HoldIntents<Row extends { holdId: string }, Made extends Row> = {
 type Committed<Made> = { kind: 'finished'; made: Made } | { kind: 'moved' };
 type Unknown = { kind: 'unknown'; cause: unknown };
 
-/** What a caller may be told; the other refusals say that somebody else has ended the intent. */
+/** What a caller may be told; the other refusals say that another process has ended the intent. */
 export type CallersRefusal = Exclude<HoldRefusal, 'voided' | 'resource_held'>;
 
 export type TakeIntentOutcome<Made> =

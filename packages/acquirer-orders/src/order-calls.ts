@@ -71,7 +71,9 @@ export function decideAnswer<Row extends OrderCalls, Value>(
 
 /** In milliseconds. */
 export type OrderLimits = {
-  /** How long after it was counted a call may be under way: until it begins, and then until the acquirer is given up. */
+  /**
+   * How long after it was counted a call may be under way: until it begins, and then until the acquirer is given up.
+   */
   callMs: number;
   /** How long a refusal waits after the last call before it counts (decision 119). */
   refusalWaitMs: number;

@@ -185,7 +185,9 @@ function aWorld() {
   }
 }
 
-/** An acquirer that knows one order by its id, and whose calls may have their effect after their answer was given up. */
+/**
+ * An acquirer that knows one order by its id, and whose calls may have their effect after their answer was given up.
+ */
 function anAcquirer(now: () => number) {
   let effects = 0;
   let inFlightUntil = 0;

@@ -16,7 +16,10 @@ export type Acquirer = AsyncDisposable & {
   getPayout(idEnvio: string, options?: CallOptions): Promise<Lookup<AcquirerPayout>>;
   /** One page of what was sent in a window; both ends are inclusive. */
   listSent(window: ListWindow, options?: CallOptions): Promise<PageOutcome<AcquirerPayout>>;
-  /** Orders the return of a received Pix, or of a part, under our own id. Only `refused` says that this call moves nothing. */
+  /**
+   * Orders the return of a received Pix, or of a part, under our own id. Only `refused` says that this call moves
+   * nothing.
+   */
   refund(input: RefundToSend, options?: CallOptions): Promise<RefundOutcome>;
   getRefund(
     endToEndId: string,
@@ -59,7 +62,7 @@ export type ChargeToIssue = {
 };
 
 /**
- * `unknown`: the charge may or may not exist at the acquirer, so it has to be read back; `cause` is a short
+ * `unknown`: the charge may or may not exist at the acquirer, and a status check decides; `cause` is a short
  * word for logs. `code` and `message` of a refusal are the acquirer's.
  */
 export type IssueOutcome =

@@ -93,7 +93,9 @@ async function getReceived(
   });
 }
 
-/** The URL carries the secret that authenticates callbacks, with the acquirer's certificate or without (decision 211). */
+/**
+ * The URL carries the secret that authenticates callbacks, with the acquirer's certificate or without (decision 211).
+ */
 async function registerCallback(
   deps: { call: CallAcquirer; pixKey: string },
   url: string,

@@ -1,6 +1,9 @@
 import type { Lookup } from './acquirer.ts';
 
-/** What a look-up of one thing was answered, in the word that is stored: `found`, `not_found`, or why there is no answer. */
+/**
+ * What a look-up of one thing was answered, in the word that is stored: `found`, `not_found`, or why there is no
+ * answer.
+ */
 export type AnswerWord = string;
 
 export function toAnswerWord(lookup: Lookup<unknown>): AnswerWord {

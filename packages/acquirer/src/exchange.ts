@@ -1,6 +1,8 @@
 import type { Dispatcher, Pool } from 'undici';
 
-/** The largest answer that is read, unless a call says otherwise; a charge with a hundred received Pix stays far below. */
+/**
+ * The largest answer that is read, unless a call says otherwise; a charge with a hundred received Pix stays far below.
+ */
 export const ANSWER_BYTES_MAX = 256 * 1024;
 
 /** Why there is no answer to read: a word for logs and metrics. */

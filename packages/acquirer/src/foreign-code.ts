@@ -12,8 +12,8 @@ export function leadsElsewhere({ status, received, brCode, location }: AcquirerC
 
 /**
  * Whether a payer of this code might pay something else than the charge behind this location: a static code, one that
- * may be paid again and again, one that offers a second payment beside the first (another account, or the recurrence of a
- * composed code), or one whose URL (26-25) is another. By a text that is no BR Code nobody pays at all.
+ * may be paid again and again, one that offers a second payment beside the first (another account, or the recurrence of
+ * a composed code), or one whose URL (26-25) is another. By a text that is no BR Code nobody pays at all.
  */
 export function isForeignCode(text: string, location: string | null): boolean {
   const code = parseBrCode(text);

@@ -19,7 +19,7 @@ export type Operation = (typeof OPERATIONS)[number];
 
 /**
  * `unknown` is everything that does not prove what happened. It is what no rule below says: 401, 403, 408,
- * 409 (a duplicate: read it back), 429, every 5xx, redirects, and each 4xx that we do not recognise by
+ * 409 (a duplicate: a status check decides), 429, every 5xx, redirects, and each 4xx that we do not recognise by
  * status and code together (decisions 62, 119).
  */
 export type Verdict = 'done' | 'refused' | 'not_found' | 'unknown';

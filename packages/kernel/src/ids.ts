@@ -35,9 +35,9 @@ let newestTime = '';
 let counter = 0;
 
 /**
- * A new time-ordered id (RFC 9562 sections 5.7 and 6.2, method 1) of any kind that is not derived from a key. Ids of one
- * process are in the order of their making, also within a millisecond: what is listed by id is listed as it happened.
- * The last 62 bits of each are random.
+ * A new time-ordered id (RFC 9562 sections 5.7 and 6.2, method 1) of any kind that is not derived from a key. Ids of
+ * one process are in the order of their making, also within a millisecond: what is listed by id is listed as it
+ * happened. The last 62 bits of each are random.
  */
 export function newId<Id extends string = string>(): Id {
   const id = randomUUIDv7() as string;

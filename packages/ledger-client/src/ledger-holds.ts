@@ -13,7 +13,7 @@ import { z } from 'zod';
 import type { Deadline } from '@pixmesh/http/deadline';
 import type { InternalClient } from '@pixmesh/http/internal-client';
 
-/** A hold as whoever takes it names it; everything about it is sticky by `holdId`. */
+/** A hold as the service that takes it names it; everything about it is sticky by `holdId`. */
 export type HoldOrder = {
   holdId: string;
   accountId: string;

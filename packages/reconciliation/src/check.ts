@@ -36,7 +36,8 @@ export type FoundBreak = {
   amountCents?: bigint | null;
   /**
    * The account whose books show money that is not there, or contradict themselves: its payouts are stopped, where the
-   * check and the kind are among `BREAKS_THAT_STOP`. Absent where the difference can be on its way, or takes nothing out.
+   * check and the kind are among `BREAKS_THAT_STOP`. Absent where the difference can be on its way, or takes nothing
+   * out.
    */
   accountId?: string | null;
   /**

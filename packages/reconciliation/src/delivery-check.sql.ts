@@ -6,7 +6,10 @@ import { OUTBOX_CONSUMER } from '@pixmesh/postgres/outbox-queue.sql';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
-/** Events of a topic with ids above `after`, up to `until`: all of them that were written, but those that were dismissed. */
+/**
+ * Events of a topic with ids above `after`, up to `until`: all of them that were written, but those that were
+ * dismissed.
+ */
 export type EventsPage = { after: string; until: string; events: ComparedEvent[] };
 
 /** The last page ends with the time of its reading, so that what the other side has beyond is not asked for. */

@@ -40,8 +40,8 @@ export async function listAllPages<T>(readPage: ReadPage<T>, window: TimeWindow)
 }
 
 /**
- * Reads one window in parts, oldest first, for comparisons of one item at a time. Each part is held in memory: a part with
- * too many pages is halved. An item at the border of two parts may be in both.
+ * Reads one window in parts, oldest first, for comparisons of one item at a time. Each part is held in memory: a part
+ * with too many pages is halved. An item at the border of two parts may be in both.
  * @throws AppError `DEPENDENCY_UNAVAILABLE` when a page cannot be read
  */
 export async function* listInParts<T>(

@@ -167,7 +167,7 @@ describe('a run', () => {
     expect(performance.now() - startedMs).toBeGreaterThan(300);
     expect(seen).toEqual([[], ['on its way', 'stays']]);
     expect(report.checks[0]?.breaks).toMatchObject([{ id: 'stays' }]);
-    // What the second look alone has found is compared again by the next run, which is its second look.
+    // What the second comparison alone has found is compared again by the next run, as its second comparison.
     const next = await start([check], { windowMs: 300 }).runNow();
     expect(seen[2]).toEqual(['seen once', 'stays']);
     expect(next.checks[0]?.breaks.map(({ id }) => id).toSorted()).toEqual(['seen once', 'stays']);

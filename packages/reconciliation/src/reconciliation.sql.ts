@@ -226,8 +226,8 @@ export type StoredBreaks = {
 
 /**
  * Writes what a check found: new differences begin now, known ones keep their `since`. The window counts from the
- * change, by the clock of either side, but never from later than the first run that saw the difference; a break is what is past
- * it and was seen `confirmMs` ago already. A side that could not be read is one at once.
+ * change, by the clock of either side, but never from later than the first run that saw the difference; a break is what
+ * is past it and was seen `confirmMs` ago already. A side that could not be read is one at once.
  */
 export async function storeBreaks(
   tx: Transaction,
@@ -282,7 +282,7 @@ function isUnconfirmed(kind: Statement, since: Statement, { confirmMs }: { confi
     (${kind} <> 'unavailable' and now() - ${since} < ${confirmMs}::int * interval '1 ms')`;
 }
 
-/** Drops those differences of a run's first look that its second one did not find again. */
+/** Drops those differences of a run's first comparison that its second one did not find again. */
 export async function dropUnconfirmed(
   tx: Transaction,
   checkName: string,

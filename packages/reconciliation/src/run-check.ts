@@ -44,7 +44,7 @@ export type CheckRun = {
   pending: number;
   /** Those of them that are so only because they were found for the first time. */
   unconfirmed: readonly BreakKey[];
-  /** What a second look compares besides them. */
+  /** What a second comparison compares besides them. */
   since: Date;
 };
 
@@ -70,7 +70,7 @@ export async function runCheck(deps: RunDeps, check: Check, run: Run): Promise<C
 
 /**
  * Compares what the run found for the first time once more, when both sides have had time to catch up: what is found
- * again is a break, what is not was on its way. Answers how many differences are no breaks yet.
+ * again is a break, what is not was on its way. Returns how many differences are no breaks yet.
  */
 export async function confirmCheck(deps: RunDeps, first: CheckRun, run: Run): Promise<number> {
   const { check, since, unconfirmed } = first;

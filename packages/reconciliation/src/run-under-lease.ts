@@ -17,8 +17,8 @@ type LeasedDeps = RunDeps & { checks: readonly Check[]; intervalMs: number };
 type LeasedRun = { token: string; full: boolean; stopping: AbortSignal };
 
 /**
- * Runs all checks, one after the other, for as long as the lease is ours and nobody stops us; then records when the next
- * run is due. A run that does not finish leaves it due at once.
+ * Runs all checks, one after the other, for as long as the lease is ours and nobody stops us; then records when the
+ * next run is due. A run that does not finish leaves it due at once.
  */
 export async function runUnderLease(deps: LeasedDeps, run: LeasedRun): Promise<void> {
   const { token, full, stopping } = run;
@@ -49,8 +49,8 @@ export async function runUnderLease(deps: LeasedDeps, run: LeasedRun): Promise<v
 }
 
 /**
- * One pause for all checks that have found something for the first time, and a second look at that. A run that finds
- * nothing new ends without it. Answers how many differences are no breaks yet.
+ * One pause for all checks that have found something for the first time, and a second comparison of that. A run that
+ * finds nothing new ends without it. Returns how many differences are no breaks yet.
  */
 async function confirmAll(
   deps: LeasedDeps,

@@ -26,9 +26,9 @@ export type BrokerProxy = AsyncDisposable & {
 };
 
 /**
- * A network between some processes and the one broker, which can be cut for them alone. A broker tells its clients where
- * they shall connect, so its address in answers is replaced by the proxy's, which takes as many bytes. The proxy is the
- * broker to its clients, and to the broker it is `identity`.
+ * A network between some processes and the one broker, which can be cut for them alone. A broker tells its clients
+ * where they shall connect, so its address in answers is replaced by the proxy's, which takes as many bytes. The proxy
+ * is the broker to its clients, and to the broker it is `identity`.
  */
 export async function startBrokerProxy(
   broker: string,

@@ -28,8 +28,8 @@ const PASSED = 418;
 const PATIENCE_MS = 180_000;
 
 /**
- * Calls every internal route of an owner with the certificate of everybody in the mesh, a foreign one and none: the table
- * says who comes in. Who does is answered in front of the routes, so that nothing needs to stand behind them.
+ * Calls every internal route of an owner with the certificate of everybody in the mesh, a foreign one and none: the
+ * table says who comes in. Who does is answered in front of the routes, so that nothing needs to stand behind them.
  */
 export function expectGuardedRoutes(
   owner: OwnerName,

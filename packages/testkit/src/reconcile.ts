@@ -10,7 +10,9 @@ const RUN_MS_MAX = 60_000;
 /** Asks the service under test, on behalf of no tenant. */
 type Ask = (route: string, body?: object) => Promise<{ status: number; body: unknown }>;
 
-/** The report of a run of reconciliation that began after the call; a full one is a stored job, read when it has ended. */
+/**
+ * The report of a run of reconciliation that began after the call; a full one is a stored job, read when it has ended.
+ */
 export async function reconcile(ask: Ask, full: boolean): Promise<ReconciliationReport> {
   const asked = await ask(`POST ${PATH}`, { full });
   expect(asked.status).toBe(200);

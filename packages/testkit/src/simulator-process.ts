@@ -114,8 +114,8 @@ function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
 }
 
 /**
- * What its process holds in memory goes back by the control API, the rest is deleted. False where it is still at work for
- * a client that has gone, and the one locks what the other waits for.
+ * What its process holds in memory goes back by the control API, the rest is deleted. False where it is still at work
+ * for a client that has gone, and the one locks what the other waits for.
  */
 async function empty({ url, database }: Running): Promise<boolean> {
   await control(`${url}/control/faults`, 'DELETE');

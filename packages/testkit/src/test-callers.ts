@@ -56,8 +56,8 @@ export type PeerCall = {
 };
 
 /**
- * How the table of internal routes wants a call to be made: for a tenant or an operator by the gateway, else by the first
- * of the route's callers. The `operator_id` of a body is who acts, and goes with the claims.
+ * How the table of internal routes wants a call to be made: for a tenant or an operator by the gateway, else by the
+ * first of the route's callers. The `operator_id` of a body is who acts, and goes with the claims.
  */
 export function callByTable(owner: OwnerName, asked: AskedCall): PeerCall {
   const { caller } = asked;

@@ -1,6 +1,6 @@
 /**
- * The seed of this run: that of `PIXMESH_TEST_SEED`, to repeat a run, or a new one from the clock. `npm test` prints it;
- * a file that runs alone names it in its tests or in what fast-check says of a failure.
+ * The seed of this run: that of `PIXMESH_TEST_SEED`, to repeat a run, or a new one from the clock. `npm test` prints
+ * it; a file that runs alone names it in its tests or in what fast-check says of a failure.
  */
 export function testSeed(): number {
   const given = process.env['PIXMESH_TEST_SEED'];

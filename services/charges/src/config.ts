@@ -46,15 +46,17 @@ export const ChargesConfig = z
     /** After this long without a trace of the charge at the acquirer, issuing has failed (decision 63). */
     ISSUANCE_GIVE_UP_MS: milliseconds(600_000),
     /**
-     * The list of received Pix: distance between runs that find what is new, and between those that find what is shown late,
-     * which go back this far behind the one before.
+     * The list of received Pix: distance between runs that find what is new, and between those that find what is shown
+     * late, which go back this far behind the one before.
      */
     RECEIVED_LIST_MS: milliseconds(10_000),
     RECEIVED_LIST_LATE_MS: milliseconds(300_000),
     RECEIVED_LIST_OVERLAP_MS: milliseconds(900_000),
     /** Between two readings of the acquirer's infractions, which no callback announces. */
     DISPUTE_LIST_MS: milliseconds(10_000),
-    /** How long the acquirer may take to return the money of a lost dispute, before the rest of the block is released. */
+    /**
+     * How long the acquirer may take to return the money of a lost dispute, before the rest of the block is released.
+     */
     DISPUTE_RETURN_WINDOW_MS: milliseconds(345_600_000),
     /** First and longest distance between checks: of the intent of a refund that its call left behind, */
     READ_BACK_REFUND_INTENT_MS: milliseconds(10_000),

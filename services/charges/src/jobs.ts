@@ -38,7 +38,10 @@ type JobsParts = {
 
 /** For one page of disputes, and how soon a replica that dies over it is followed. */
 const DISPUTE_LEASE_MS = 60_000;
-/** A disputed Pix that the acquirer does not show is asked for again after so long: each check that finds nothing alerts. */
+/**
+ * A disputed Pix that the acquirer does not show is asked for again after so long: each check that finds nothing
+ * alerts.
+ */
 const UNKNOWN_PIX_PAUSE_MS = 600_000;
 
 /** Starts what runs by itself. */

@@ -16,7 +16,10 @@ import { markPaid, type MarkPaidDeps } from '#received/mark-paid.ts';
 import { recordHoldEndRefusal } from '#refunds/hold-refused.ts';
 import { confirmCredited, confirmResolved } from '#suspense/confirm-resolution.ts';
 
-/** Outcomes of one partition in hand at once: charges do not wait for each other, and what comes together is moved together. */
+/**
+ * Outcomes of one partition in hand at once: charges do not wait for each other, and what comes together is moved
+ * together.
+ */
 const IN_HAND_MAX = 64;
 const COMMANDS = Object.keys(CHARGE_COMMANDS) as (keyof typeof CHARGE_COMMANDS)[];
 

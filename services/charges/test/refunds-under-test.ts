@@ -27,7 +27,9 @@ export type RefundsUnderTest = Awaited<ReturnType<typeof startRefundsUnderTest>>
 /** An entry of the simulator's own record. */
 type JournalEntry = { kind: string; end_to_end_id: string | null; amount: number };
 
-/** The service between a real simulator and a real ledger, with a network to the ledger that loses what a test chooses. */
+/**
+ * The service between a real simulator and a real ledger, with a network to the ledger that loses what a test chooses.
+ */
 export async function startRefundsUnderTest(settings: Record<string, string> = {}) {
   const peers: { ledger?: LedgerProcess; network?: LossyProxy } = {};
   const dispatcher = await startDispatcherDouble();

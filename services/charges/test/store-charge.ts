@@ -57,8 +57,8 @@ type History = {
 
 /**
  * The history of one account, one charge each `spacingSeconds` until now. Two of five were never paid, and most of
- * those have expired; each hundredth failed; infractions are rare and stand among the oldest only. Lifetimes are an hour
- * and a day, with some of every length between.
+ * those have expired; each hundredth failed; infractions are rare and stand among the oldest only. Lifetimes are an
+ * hour and a day, with some of every length between.
  */
 export async function fillCharges(db: Queryable, history: History): Promise<void> {
   const { accountId, rows, spacingSeconds, lifetime = MIXED_LIFETIMES } = history;

@@ -42,7 +42,7 @@ function wordOf(outcome: Outcome): string {
 /** Gauges of one scrape share an answer. */
 const SCRAPE_MS = 1_000;
 
-/** What is read when somebody scrapes. */
+/** What is read at each scrape. */
 export function observeLedger(reads: {
   waiting(): number;
   oldestSuspenseAge(): Promise<number>;

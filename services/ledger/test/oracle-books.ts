@@ -42,8 +42,8 @@ type Details =
 export type OracleCommand = { id: string; accountId: string } & Details;
 
 /**
- * The expected outcome of a command. `booked` moves money; `noted` has none to move; other words are reasons why nothing
- * moves. A rejected one leaves no trace, and may be sent again.
+ * The expected outcome of a command. `booked` moves money; `noted` has none to move; other words are reasons why
+ * nothing moves. A rejected one leaves no trace, and may be sent again.
  */
 export type Decision = {
   word: string;

@@ -50,8 +50,8 @@ export const PayoutsConfig = z
     READ_BACK_ACCEPTED_MS: milliseconds(60_000),
     READ_BACK_ACCEPTED_MS_MAX: milliseconds(300_000),
     /**
-     * The list of sent Pix: distance between runs that find what is new, and between those that find what is shown late,
-     * which go back this far behind the one before.
+     * The list of sent Pix: distance between runs that find what is new, and between those that find what is shown
+     * late, which go back this far behind the one before.
      */
     SENT_LIST_MS: milliseconds(10_000),
     SENT_LIST_LATE_MS: milliseconds(300_000),

@@ -104,7 +104,7 @@ export function payoutsOverdue(logger: Logger, overdue: Overdue): void {
   logger.error(overdue, 'payouts overdue at the acquirer');
 }
 
-/** Gauges that are read when somebody scrapes. */
+/** Gauges that are read at each scrape. */
 export function observeOverdue(read: () => Promise<Overdue>): void {
   observedGauge(
     'payouts_unanswered',

@@ -22,7 +22,10 @@ type JobsParts = {
 
 export type Jobs = { sender: Sender; statusCheck: ReturnType<typeof startStatusCheckJob> };
 
-/** What goes on by itself: sending, status checks, reading what was sent, settling intents, and reports of what takes too long. */
+/**
+ * What goes on by itself: sending, status checks, reading what was sent, settling intents, and reports of what takes
+ * too long.
+ */
 export function startJobs({ config, checkDeps, signals, use }: JobsParts): Jobs {
   const { db, logger, acquirer } = checkDeps;
   const sender = startSender({ ...checkDeps, slots: config.SEND_SLOTS, signal: signals.sender });

@@ -16,7 +16,7 @@ import { callPayouts, createPayoutsEnvironment } from './payouts-environment.ts'
 export type PayoutsUnderTest = Awaited<ReturnType<typeof startPayoutsUnderTest>>;
 
 /**
- * The service in this process, so that failpoints can be armed at once; its jobs look at intents much later.
+ * The service in this process, so that failpoints can be armed at once; its jobs check intents much later.
  *
  * @param settings those that a test needs otherwise, such as an acquirer
  */

@@ -2,8 +2,8 @@ import { z } from 'zod';
 
 /**
  * What API Pix 2.9.0 sends and takes, written from the Central Bank's document and stricter than it in one point: a
- * field that neither the document nor `efi-dialect.ts` names is a fault. Where the document contradicts itself or its own
- * examples, this is the corrected form:
+ * field that neither the document nor `efi-dialect.ts` names is a fault. Where the document contradicts itself or its
+ * own examples, this is the corrected form:
  *
  * - patterns are anchored, and that of a CPF is without its slashes;
  * - a registered webhook shows `chave`, as in the examples, and no `cnpj`;

@@ -33,7 +33,9 @@ const PROBLEM_TYPE = 'application/problem+json';
 const OPERATIONS: Readonly<Record<string, Operation>> = { ...API_PIX, ...EFI };
 const DIALECT = new Set(EFI_DIALECT.map(({ operation, what }) => `${operation} ${what}`));
 
-/** What is wrong with a request by the document and the dialect; none is an empty list. Ids in the path are not judged. */
+/**
+ * What is wrong with a request by the document and the dialect; none is an empty list. Ids in the path are not judged.
+ */
 export function checkRequest(request: ObservedRequest): string[] {
   const { pathname, searchParams } = new URL(request.url, 'http://provider');
   const name = operationOf(request.method, pathname);

@@ -12,7 +12,9 @@ import { act, change, create, list, read, tagged } from './admin-route.ts';
 import { listOf } from '../http/list-envelope.ts';
 import { UpdateWebhookBody } from '../http/webhook-body.ts';
 
-/** Routes of `/admin` about what merchants receive: endpoints, deliveries, recoveries, and the timeline of a resource. */
+/**
+ * Routes of `/admin` about what merchants receive: endpoints, deliveries, recoveries, and the timeline of a resource.
+ */
 export const ADMIN_DELIVERY_ROUTES = tagged('Deliveries', {
   listWebhooks: read(
     '/admin/applications/:id/webhooks',

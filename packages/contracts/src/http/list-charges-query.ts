@@ -3,7 +3,9 @@ import { z } from 'zod';
 import { ChargeStatus } from './charge.ts';
 import { InstantText } from './instant-text.ts';
 
-/** Filters of `GET /v1/charges`, beside paging. Boleto and card are in the vocabulary and find nothing (decision 96). */
+/**
+ * Filters of `GET /v1/charges`, beside paging. Boleto and card are in the vocabulary and find nothing (decision 96).
+ */
 export const ListChargesQuery = z.object({
   status: ChargeStatus.optional(),
   method: z.enum(['pix', 'boleto', 'card']).optional(),

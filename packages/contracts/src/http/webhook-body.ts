@@ -18,7 +18,10 @@ const events = z
   .min(1)
   .transform((names) => [...new Set(names)]);
 
-/** An element that is no text, or none that has a UTF-8 form (decision 247), is a fault of the whole list: its place is no field of the specification. */
+/**
+ * An element that is no text, or none that has a UTF-8 form (decision 247), is a fault of the whole list: its place is
+ * no field of the specification.
+ */
 const eventsField = z.unknown().transform((value, context): string[] => {
   const parsed = events.safeParse(value);
   if (parsed.success) return parsed.data;

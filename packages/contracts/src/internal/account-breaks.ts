@@ -6,8 +6,8 @@ import { Timestamp } from '../timestamp.ts';
 export const ACCOUNT_BREAKS_PATH = '/internal/reconciliation/account-breaks';
 
 /**
- * Checks and kinds of breaks that stop the payouts of their account: the books show money that is not there, or contradict
- * themselves. No other break stops anything, whatever account it names. The guide says what each means.
+ * Checks and kinds of breaks that stop the payouts of their account: the books show money that is not there, or
+ * contradict themselves. No other break stops anything, whatever account it names. The guide says what each means.
  */
 export const BREAKS_THAT_STOP = {
   received: ['missing_left', 'amount', 'state'],

@@ -7,7 +7,10 @@ export type BrokerRights = {
   writes: readonly Topic[];
   reads: readonly Topic[];
   groups: readonly string[];
-  /** Sees the offsets of every topic and group, and no message: so that a group is measured also where no process of it lives. */
+  /**
+   * Sees the offsets of every topic and group, and no message: so that a group is measured also where no process of it
+   * lives.
+   */
   measures: boolean;
 };
 
@@ -26,8 +29,8 @@ const WRITES: Readonly<Record<ServiceName, readonly Topic[]>> = {
 };
 
 /**
- * The rights of each service at the broker (decision 256). The deploy job makes the ACLs from it, ARCHITECTURE.md shows it, and the
- * tests try every cell of it.
+ * The rights of each service at the broker (decision 256). The deploy job makes the ACLs from it, ARCHITECTURE.md shows
+ * it, and the tests try every cell of it.
  */
 export const BROKER_RIGHTS = Object.fromEntries(
   ServiceName.options.map((service) => [service, rightsOf(service)]),

@@ -12,7 +12,10 @@ export const DEAD_LETTER_PATHS = {
   get: '/internal/dead-letters/:id',
   /** POST → 200; 404 where no such letter is open, `CONFLICT` 409 where the message is refused again. */
   replay: '/internal/dead-letters/:id/replay',
-  /** POST `DismissDeadLetterBody` → 200 `DeadLetter`; a repeat too, marked `Idempotent-Replayed`. `CONFLICT` 409 once replayed. */
+  /**
+   * POST `DismissDeadLetterBody` → 200 `DeadLetter`; a repeat too, marked `Idempotent-Replayed`. `CONFLICT` 409 once
+   * replayed.
+   */
   dismiss: '/internal/dead-letters/:id/dismiss',
 } as const;
 

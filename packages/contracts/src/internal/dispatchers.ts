@@ -2,7 +2,10 @@ import { z } from 'zod';
 
 import { Timestamp } from '../timestamp.ts';
 
-/** Who delivers, and what waits to be delivered: a route of the dispatcher that only the gateway calls, without a tenant. */
+/**
+ * Who delivers, and what waits to be delivered: a route of the dispatcher that only the gateway calls, without a
+ * tenant.
+ */
 export const DISPATCHERS_PATH = '/internal/dispatchers';
 
 /** One process of the dispatcher, by what it said of itself at `seen_at`. */

@@ -12,8 +12,8 @@ import { AccountSettings } from './caller-claims.ts';
 import { LastStatusCheck, statusCheckOf } from './status-check.ts';
 
 /**
- * Charges and their refunds for operators: routes of the charges service that only the gateway calls. Who acts stands in
- * its claims, what the account's settings are now in the body.
+ * Charges and their refunds for operators: routes of the charges service that only the gateway calls. Who acts stands
+ * in its claims, what the account's settings are now in the body.
  *
  * Codes beside `VALIDATION_ERROR`: `CHARGE_NOT_FOUND` 404, `CHARGE_NOT_PENDING` 409 (cancel), `CHARGE_NOT_REFUNDABLE`
  * 409, `REFUND_EXCEEDS_CHARGE` 422, `INSUFFICIENT_BALANCE` 400; the creation answers those of `POST /v1/charges`.

@@ -42,7 +42,9 @@ export type ListPayoutStopsQuery = z.output<typeof ListPayoutStopsQuery>;
 /** Who sets a stop that no operator has set. */
 export const SET_BY_RECONCILIATION = 'reconciliation';
 
-/** A break that was seen while the stop was in force: `service`, `check`, `kind` and `id` as reconciliation reports it. */
+/**
+ * A break that was seen while the stop was in force: `service`, `check`, `kind` and `id` as reconciliation reports it.
+ */
 const StopBreak = z.object({
   service: z.string(),
   check: z.string(),

@@ -36,8 +36,8 @@ export const FullRun = z.object({
 export type FullRun = z.infer<typeof FullRun>;
 
 /**
- * `GET /internal/reconciliation`: the newest finished run of a service. `POST` runs at once and answers it; of a full run
- * it stores the request and answers at once.
+ * `GET /internal/reconciliation`: the newest finished run of a service. `POST` runs at once and answers it; of a full
+ * run it stores the request and answers at once.
  */
 export const ReconciliationReport = z.object({
   service: z.string(),

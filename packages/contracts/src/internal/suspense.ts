@@ -9,10 +9,10 @@ import { idOf } from './id-fields.ts';
  * `POST /internal/suspense/{id}/resolve` of the service that booked the item (decision 141), called by the gateway with
  * the item as the ledger shows it (`GET /internal/suspense/{id}`). Answers 202 `SuspenseResolution`; a repeat of the
  * same action too. The whole of what is left of the item is resolved: parts of a Pix may have gone back before. Codes:
- * `CONFLICT` 409 where another action came first, and for what cannot be done with an item of a payout, with the reason in
- * `message`: `return` (the acquirer sends back only what was received), and `accept` of money that has left, or of which
- * the acquirer, asked anew, does not confirm that it stayed;
- * `VALIDATION_ERROR` where `account_id` is missing for money that nobody owns, or names another owner.
+ * `CONFLICT` 409 where another action came first, and for what cannot be done with an item of a payout, with the reason
+ * in `message`: `return` (the acquirer sends back only what was received), and `accept` of money that has left, or of
+ * which the acquirer, asked anew, does not confirm that it stayed; `VALIDATION_ERROR` where `account_id` is missing for
+ * money that nobody owns, or names another owner.
  */
 export const RESOLVE_SUSPENSE_PATH = '/internal/suspense/:id/resolve';
 

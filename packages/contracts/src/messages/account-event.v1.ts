@@ -21,8 +21,8 @@ export const ApplicationChanged = defineMessage({
 export type ApplicationChanged = z.output<typeof ApplicationChanged.schema>;
 
 /**
- * The limits of an account that other services apply, as they are from now on: full state, not a delta. Key: the account's
- * id. Versions count from 1 per account.
+ * The limits of an account that other services apply, as they are from now on: full state, not a delta. Key: the
+ * account's id. Versions count from 1 per account.
  */
 export const AccountLimitsChanged = defineMessage({
   topic: TOPICS.accountsEvents,

@@ -68,8 +68,9 @@ const SUSPENSE_ITEM = {
 
 /**
  * Ends an item of suspense, once for ever (decision 141). `accept` gives it to its owner; `hand_over` takes it out of
- * the platform's account for the owner that `suspense.credit` names; `return`: the acquirer has sent it back. A `return`
- * of less than is left takes that part out of the item, which stays open; the other two are for all that is left.
+ * the platform's account for the owner that `suspense.credit` names; `return`: the acquirer has sent it back. A
+ * `return` of less than is left takes that part out of the item, which stays open; the other two are for all that is
+ * left.
  */
 export const SuspenseResolve = ledgerCommand('suspense.resolve', {
   ...SUSPENSE_ITEM,

@@ -13,7 +13,9 @@ export const PayoutEventType = z.enum([
 ]);
 export type PayoutEventType = z.infer<typeof PayoutEventType>;
 
-/** The catalogue events of a payout. All are published; whether one is delivered, the catalogue decides (decision 122). */
+/**
+ * The catalogue events of a payout. All are published; whether one is delivered, the catalogue decides (decision 122).
+ */
 export const PAYOUT_EVENTS = resourceEvents(
   TOPICS.payoutsEvents,
   PayoutEventType.options,

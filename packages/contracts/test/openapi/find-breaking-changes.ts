@@ -17,9 +17,9 @@ type Releases = { before: OpenApiDocument; after: OpenApiDocument };
 type Operations = Releases & { was: Operation; is: Operation; place: string };
 
 /**
- * Everything in `after` that breaks a client written from `before` (specification, Versioning): addresses, credentials, routes, events, fields,
- * headers or codes that are gone or renamed, types that changed, inputs that became required or narrower. What is
- * merely new is no fault.
+ * Everything in `after` that breaks a client written from `before` (specification, Versioning): addresses, credentials,
+ * routes, events, fields, headers or codes that are gone or renamed, types that changed, inputs that became required or
+ * narrower. What is merely new is no fault.
  */
 export function findBreakingChanges(before: OpenApiDocument, after: OpenApiDocument): string[] {
   const releases = { before, after };

@@ -24,8 +24,8 @@ type CanceledCharge = { charge: ChargeRow; repeated: boolean };
  * `canceled` once it is removed there, and whatever else the answer is, one status check decides.
  *
  * @throws AppError `CHARGE_NOT_FOUND`; `CHARGE_NOT_PENDING` where it is paid, being paid or has ended, or a Pix of
- *   another amount came for it; `INTERNAL_ERROR` while the outcome is unknown: a later check finds a removal that took effect
- *   after all
+ *   another amount came for it; `INTERNAL_ERROR` while the outcome is unknown: a later check finds a removal that took
+ *   effect after all
  */
 export async function cancelCharge(
   deps: CancelDeps,

@@ -39,7 +39,9 @@ export async function leaseDueCharges(
   return await lease(db, named(`lease_${urgency}_charges`, statement));
 }
 
-/** Seconds since the oldest charge in `processing` was created; 0 where there is none. Reads `charges_issuing_check_at`. */
+/**
+ * Seconds since the oldest charge in `processing` was created; 0 where there is none. Reads `charges_issuing_check_at`.
+ */
 export async function oldestIssuingSeconds(db: Queryable): Promise<number> {
   const [row] = await db.query<{ age: number }>(
     named(
@@ -108,7 +110,9 @@ async function lease(db: Queryable, statement: Statement): Promise<LeasedCharge[
   return rows.map((row) => ({ ...toChargeRow(row), leasedFromMs }));
 }
 
-/** Ends a check that changed nothing, with what it was answered, and schedules the next one; null: only when requested. */
+/**
+ * Ends a check that changed nothing, with what it was answered, and schedules the next one; null: only when requested.
+ */
 export async function releaseCharge(
   db: Queryable,
   charge: ChargeRow,

@@ -28,7 +28,7 @@ export function chargeCreated({ amount }: Pick<ChargeRow, 'amount'>): void {
   createdCents.add(Number(amount));
 }
 
-/** A gauge that is read when somebody scrapes; age alone never ends a charge in `processing` (decision 63). */
+/** A gauge that is read at each scrape; age alone never ends a charge in `processing` (decision 63). */
 export function observeIssuing(oldestSeconds: () => Promise<number>): void {
   observedGauge(
     'charges_processing_oldest_age_seconds',

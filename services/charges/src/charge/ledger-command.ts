@@ -4,7 +4,9 @@ import { type AccountId, type ApplicationId, newId } from '@pixmesh/kernel/ids';
 import { type OutboundEvent, outboundEvent } from '@pixmesh/postgres/events';
 import type { z } from 'zod';
 
-/** The owner that the ledger has for the platform's own money; its commands keep their order under it (decision 141). */
+/**
+ * The owner that the ledger has for the platform's own money; its commands keep their order under it (decision 141).
+ */
 export const PLATFORM_ACCOUNT_ID = '00000000-0000-7000-8000-000000000000';
 
 /** Whose money a command moves; null: the platform's. */

@@ -38,8 +38,8 @@ export type Transition = {
   /** Ledger commands that belong to the change. */
   commands?: readonly OutboundEvent[];
   /**
-   * Milliseconds until the next routine check, null for none; `requested` for a check before all routine ones, which the
-   * caller wakes; `kept` where no check of this charge ends with it.
+   * Milliseconds until the next routine check, null for none; `requested` for a check before all routine ones, which
+   * the caller wakes; `kept` where no check of this charge ends with it.
    */
   checkInMs: number | null | 'requested' | 'kept';
 };
@@ -54,7 +54,7 @@ export function createChargeMoves(db: Queryable): ChargeMoves {
   return createWriteBatcher((moves) => moveCharges(db, moves));
 }
 
-/** Moves a charge by itself and wakes the outbox. Answers like `announceMoveIn`. */
+/** Moves a charge by itself and wakes the outbox. Returns what `announceMoveIn` does. */
 export async function announceMove(
   { moves, receiver, wakeOutbox }: { moves: ChargeMoves; receiver: Receiver; wakeOutbox(): void },
   change: AnnouncedMove,
@@ -67,7 +67,7 @@ export async function announceMove(
 }
 
 /**
- * Moves a charge within a transaction and announces it with the state right after the move. Answers the charge as it
+ * Moves a charge within a transaction and announces it with the state right after the move. Returns the charge as it
  * stands then; null where it has moved since it was read, and nothing was written.
  */
 export async function announceMoveIn(
@@ -136,7 +136,10 @@ export function chargeEvents(
   });
 }
 
-/** Moves one charge. False when it has moved since it was read, or another call has been counted: nothing is written then. */
+/**
+ * Moves one charge. False when it has moved since it was read, or another call has been counted: nothing is written
+ * then.
+ */
 export async function moveCharge(db: Queryable, change: Transition): Promise<boolean> {
   const [isMoved = false] = await moveCharges(db, [toMove(change)]);
   return isMoved;
@@ -152,7 +155,7 @@ function toMove(change: Transition): Move {
 }
 
 /**
- * Moves charges, each with its events and their place in the queue, in one statement. Answers for each whether it was
+ * Moves charges, each with its events and their place in the queue, in one statement. Returns for each whether it was
  * moved: nothing of a change is written where the charge has moved since it was read, or another call has been counted.
  * The array of ids keeps the plan to look-ups by key: a join alone, planned while the table was small, reads all of it.
  */

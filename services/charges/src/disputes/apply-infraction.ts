@@ -30,8 +30,8 @@ const DEFENSE_PERIOD_MS = 3 * 24 * 60 * 60 * 1000;
 const UNKNOWN_PIX_MS_MAX = 24 * 60 * 60 * 1000;
 /**
  * A dispute that we know and that is lost is announced without knowing what has returned, rather than wait for that any
- * longer. Its block stays until that is known. One that arrives lost waits for as long as it takes: what has returned decides
- * the state of its charge.
+ * longer. Its block stays until that is known. One that arrives lost waits for as long as it takes: what has returned
+ * decides the state of its charge.
  */
 const RETURNS_UNREAD_MS_MAX = 60 * 60 * 1000;
 /** A dispute that concerns no charge is logged for so long. */
@@ -41,7 +41,9 @@ export type ApplyDeps = ChangeDeps & {
   logger: Logger;
   /** How long the acquirer may take to return the money of a lost dispute. */
   returnWindowMs: number;
-  /** Asks the acquirer for the Pix of a decided dispute, and books what has returned of it; false where that is unknown. */
+  /**
+   * Asks the acquirer for the Pix of a decided dispute, and books what has returned of it; false where that is unknown.
+   */
   checkReturns(charge: ChargeRow, endToEndId: string): Promise<boolean>;
   /** Requests a check of a Pix that was not announced. */
   noticePix(endToEndId: string): Promise<void>;
@@ -196,7 +198,10 @@ async function note(
   return (await updateDispute(deps.db, { ...stored, ...shown })) ? 'done' : 'moved';
 }
 
-/** A Pix that is not recorded yet may still be booked; one in suspense is an operator's case, and kept from being accepted. */
+/**
+ * A Pix that is not recorded yet may still be booked; one in suspense is an operator's case, and kept from being
+ * accepted.
+ */
 async function leave(
   deps: ApplyDeps,
   seen: AcquirerDispute,

@@ -89,7 +89,10 @@ export async function renewReading(
   return rows.length === 1;
 }
 
-/** Ends a reading; one that is not complete moves nothing. `waitingFrom`: the opening of the oldest infraction that could not be applied yet. */
+/**
+ * Ends a reading; one that is not complete moves nothing. `waitingFrom`: the opening of the oldest infraction that
+ * could not be applied yet.
+ */
 export async function endReading(
   db: Queryable,
   reading: Reading,

@@ -28,7 +28,9 @@ export type DisputeRow = {
   intendedDefense: { text: string; at: Date } | null;
   createdAt: Date;
   version: number;
-  /** What the acquirer returned under the MED for this dispute, of the returns that were seen (`attribute-returns.ts`). */
+  /**
+   * What the acquirer returned under the MED for this dispute, of the returns that were seen (`attribute-returns.ts`).
+   */
   returnedAmount: Cents;
   /** Database time of the read. */
   readAt: Date;

@@ -86,8 +86,8 @@ export async function findIntendedDefenses(
 }
 
 /**
- * Lost disputes whose block still stands, in no order: some that the acquirer never answers for keep no others from their
- * turn.
+ * Lost disputes whose block still stands, in no order: some that the acquirer never answers for keep no others from
+ * their turn.
  */
 export async function findStandingBlocks(db: Queryable, limit: number): Promise<DisputeRow[]> {
   const rows = await db.query<DisputeRecord>(

@@ -59,8 +59,8 @@ export async function dropIntent(db: Database, id: DisputeId, intended: Intended
 }
 
 /**
- * What the acquirer has accepted is stored whatever became of the dispute meanwhile; only an open one comes under review
- * by it. `sentAt` is the acquirer's time of receipt, null for now.
+ * What the acquirer has accepted is stored whatever became of the dispute meanwhile; only an open one comes under
+ * review by it. `sentAt` is the acquirer's time of receipt, null for now.
  */
 export async function storeDefense(
   deps: ChangeDeps,

@@ -32,8 +32,8 @@ export type NoticeDeps = ApplyStateDeps & {
 /**
  * One check of a leased notice: the acquirer is asked for the Pix by its end-to-end id. One that names a charge of ours
  * is left to a check of that charge; other money that is ours goes to suspense on the platform's account; anything else
- * has no effect (decision 217). Returns are taken from the answer about the Pix, also where it is recorded for a charge:
- * the acquirer may not show it with the charge.
+ * has no effect (decision 217). Returns are taken from the answer about the Pix, also where it is recorded for a
+ * charge: the acquirer may not show it with the charge.
  */
 export async function checkNotice(deps: NoticeDeps, notice: PixNotice): Promise<void> {
   const outcome = await checkOnce(deps, notice);
@@ -82,9 +82,9 @@ async function applyFound(
 }
 
 /**
- * Where the acquirer shows the Pix by itself and the checks of its charge did not record it: money is never dropped. What
- * would pay the charge waits until the charge is issued (decision 74); what cannot pay it need not, and the charge may
- * never be adopted.
+ * Where the acquirer shows the Pix by itself and the checks of its charge did not record it: money is never dropped.
+ * What would pay the charge waits until the charge is issued (decision 74); what cannot pay it need not, and the charge
+ * may never be adopted.
  */
 async function recordUnseen(
   deps: NoticeDeps,

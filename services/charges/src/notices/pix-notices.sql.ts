@@ -15,8 +15,8 @@ export type NoticeOutcome = 'suspended' | 'of_charge' | 'not_found' | 'foreign_k
 
 /**
  * Requests a check of Pix that no charge explains and the acquirer itself shows, before those that callbacks announce.
- * One that was found to have a foreign key is left alone, and one that was not there for `notFoundMs`. One that was done
- * begins anew.
+ * One that was found to have a foreign key is left alone, and one that was not there for `notFoundMs`. One that was
+ * done begins anew.
  */
 export async function noticePix(
   db: Queryable,

@@ -17,8 +17,8 @@ export type Unrecorded = {
 };
 
 /**
- * What of a page of the list is not recorded here. Primary key reads, in one statement: `offset 0` and scalar selects keep
- * the planner from joins that read whole tables.
+ * What of a page of the list is not recorded here. Primary key reads, in one statement: `offset 0` and scalar selects
+ * keep the planner from joins that read whole tables.
  */
 export async function findUnrecorded(
   db: Queryable,

@@ -41,9 +41,9 @@ export type ReceivedReadingsDeps = FreshPeriods & {
 export const FRESH_RECEIVED = 'received';
 
 /**
- * How the acquirer's list of received Pix is read: what is new, and more rarely what is shown late; whatever of the last
- * 120 days has a return, within 90 s; and all else of them, slowly. Checks are requested of what is not recorded;
- * nothing is booked from a list.
+ * How the acquirer's list of received Pix is read: what is new, and more rarely what is shown late; whatever of the
+ * last 120 days has a return, within 90 s; and all else of them, slowly. Checks are requested of what is not
+ * recorded; nothing is booked from a list.
  */
 export function receivedReadings(deps: ReceivedReadingsDeps): ListReading<ReceivedPix>[] {
   const { acquirer, intervalMs } = deps;
@@ -106,8 +106,8 @@ async function compareReceived(deps: ReceivedReadingsDeps, page: ReceivedPage): 
 }
 
 /**
- * A return that was carried out and is not any more: reconciliation shows it until it is again. One that was booked just
- * now may have been carried out while the page was on its way; a later page is compared with it.
+ * A return that was carried out and is not any more: reconciliation shows it until it is again. One that was booked
+ * just now may have been carried out while the page was on its way; a later page is compared with it.
  */
 async function compareReturns(
   { db, logger }: ReceivedReadingsDeps,

@@ -12,7 +12,10 @@ type Credit = { chargeId: ChargeId; endToEndId: string };
 /** `paidAt`: when the Pix was settled, by the acquirer's clock (decision 221). */
 type CreditedCharge = { charge: ChargeRow; paidAt: Date };
 
-/** Reads the charge that a credited Pix pays; null where no charge accepted it. Reads that come together share a statement. */
+/**
+ * Reads the charge that a credited Pix pays; null where no charge accepted it. Reads that come together share a
+ * statement.
+ */
 export type CreditedCharges = WriteBatcher<Credit, CreditedCharge | null>;
 
 export function createCreditedCharges(db: Queryable): CreditedCharges {

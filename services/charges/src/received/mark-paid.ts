@@ -26,8 +26,9 @@ export type MarkPaidDeps = {
 };
 
 /**
- * `pending` → `paid`, and `charge.pix.paid`, once the ledger has posted the credit: whoever receives that event
- * finds the money in the balance, `available` or `pending` until its release (decision 208). Any other state means that this credit was applied before.
+ * `pending` → `paid`, and `charge.pix.paid`, once the ledger has posted the credit: a receiver of that event finds the
+ * money in the balance, `available` or `pending` until its release (decision 208). Any other state means that this
+ * credit was applied before.
  */
 export async function markPaid(deps: MarkPaidDeps, { data }: { data: Credit }): Promise<void> {
   const { charge_id: chargeId, end_to_end_id: endToEndId } = data;

@@ -28,10 +28,10 @@ export function createChargeReceipts(db: Queryable): ChargeReceipts {
 }
 
 /**
- * Inserts received Pix once per end-to-end id, each together with its ledger commands; a Pix that pays its charge becomes
- * the charge's `accepted_e2e` in the same statement. Answers for each whether it was recorded: nothing of it is written
- * when the charge has moved since it was read, or the Pix is recorded already. That is a scalar select: `not exists` becomes
- * a join, which may read the whole table.
+ * Inserts received Pix once per end-to-end id, each together with its ledger commands; a Pix that pays its charge
+ * becomes the charge's `accepted_e2e` in the same statement. Returns for each whether it was recorded: nothing of it is
+ * written when the charge has moved since it was read, or the Pix is recorded already. That is a scalar select: `not
+ * exists` becomes a join, which may read the whole table.
  */
 async function insertReceipts(db: Queryable, receipts: readonly Receipt[]): Promise<boolean[]> {
   const rows = await db.query<{ place: number }>(

@@ -11,8 +11,8 @@ import { ledgerCommand } from '#charge/ledger-command.ts';
 import type { Disposition } from './decide-received.ts';
 
 /**
- * The ledger commands of a Pix received for a charge: its booking, and the acquirer's tariff where one is named. Ids come
- * from the end-to-end id alone, whatever the disposition: the ledger books each Pix once, for ever.
+ * The ledger commands of a Pix received for a charge: its booking, and the acquirer's tariff where one is named. Ids
+ * come from the end-to-end id alone, whatever the disposition: the ledger books each Pix once, for ever.
  */
 export function receivedCommands(
   charge: ChargeRow,

@@ -16,7 +16,7 @@ export type RecordReceivedDeps = RecordUnownedDeps & { receipts: ChargeReceipts 
 
 /**
  * Records what the acquirer received for a charge, once per Pix. From the record on a Pix that pays counts as paid in
- * progress; the charge is `paid` once the ledger has posted the credit (decision 208). Answers the charge after it;
+ * progress; the charge is `paid` once the ledger has posted the credit (decision 208). Returns the charge after it;
  * null where it has moved since it was read, or the Pix is recorded already.
  */
 export async function recordReceived(

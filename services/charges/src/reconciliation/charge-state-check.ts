@@ -25,8 +25,8 @@ export type ChargeStateCheckDeps = { db: Database; acquirer: Pick<Acquirer, 'get
 /**
  * Every issued charge stands at the acquirer under its txid, with its amount, and in a state that goes with ours; one
  * that is being issued need not be there, but not with another amount either: it is never adopted then. Left: the
- * acquirer; right: our charges. Money under a txid that we do not know shows in `received`. A charge whose answer cannot
- * be read is a break by itself, and hides no other.
+ * acquirer; right: our charges. Money under a txid that we do not know shows in `received`. A charge whose answer
+ * cannot be read is a break by itself, and hides no other.
  */
 export function chargeStateCheck(deps: ChargeStateCheckDeps): Check {
   const chargesIn = createResources<ComparedCharge>({

@@ -2,8 +2,8 @@ import type { FoundBreak } from '@pixmesh/reconciliation/check';
 import { foundOrNull, unreadableBreak } from '@pixmesh/reconciliation/list-pages';
 
 /**
- * The differences of one item that the acquirer was asked for by itself. An answer that cannot be read is a break of that
- * item, and hides no other.
+ * The differences of one item that the acquirer was asked for by itself. An answer that cannot be read is a break of
+ * that item, and hides no other.
  * @throws AppError `DEPENDENCY_UNAVAILABLE` when the acquirer did not say
  */
 export function compareFound<T>(

@@ -55,8 +55,8 @@ export function compareReceived({ endToEndId: id, theirs, ours, journal }: Compa
 }
 
 /**
- * A journal whose Pix neither the acquirer nor we know of. Charges has recorded a Pix before it orders the journal, so it
- * is never on its way. Suspense that was invented counts too: who could invent it could have it accepted.
+ * A journal whose Pix neither the acquirer nor we know of. Charges has recorded a Pix before it orders the journal, so
+ * it is never on its way. Suspense that was invented counts too: who could invent it could have it accepted.
  */
 export function unexplainedJournal(journal: BookedJournal): FoundBreak {
   const { command_id: id, amount: amountCents } = journal;

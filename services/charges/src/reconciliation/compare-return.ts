@@ -47,7 +47,9 @@ export function pairReturns(
   return [...byKey.values()];
 }
 
-/** The command that books a return; null for a refund, whose hold is another check's, and for one that is not booked. */
+/**
+ * The command that books a return; null for a refund, whose hold is another check's, and for one that is not booked.
+ */
 export function bookingOf({ endToEndId, returnId, disposition }: SeenReturn): string | null {
   switch (disposition) {
     case 'returned':

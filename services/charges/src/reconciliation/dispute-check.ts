@@ -28,8 +28,8 @@ export type DisputeCheckDeps = {
 
 /**
  * Every infraction of a credited Pix is a dispute of ours, with its amount and state, and its block is booked. Left:
- * the acquirer; right: ours. All of them in every run: an infraction changes long after it was opened. A list with items
- * that cannot be read compares the others, and proves of none of ours that the acquirer does not have it.
+ * the acquirer; right: ours. All of them in every run: an infraction changes long after it was opened. A list with
+ * items that cannot be read compares the others, and proves of none of ours that the acquirer does not have it.
  */
 export function disputeCheck(deps: DisputeCheckDeps): Check {
   return {

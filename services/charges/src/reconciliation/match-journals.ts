@@ -14,14 +14,18 @@ import { findPixOfCharges, listUnownedPix } from './received-check.sql.ts';
 const SUSPENSE_CREDIT = 'credit_suspense';
 /** Commands that book a received Pix, or give it away. */
 const KINDS = ['credit_received_pix', 'suspend_received_pix', SUSPENSE_CREDIT];
-/** Journals that name no Pix of ours and are held in memory: after so many nothing new can be learned from more of them. */
+/**
+ * Journals that name no Pix of ours and are held in memory: after so many nothing new can be learned from more of them.
+ */
 const UNEXPLAINED_MAX = 100_000;
 
 type MatchDeps = { db: Queryable; ledger: Pick<LedgerReads, 'findJournals' | 'listJournals'> };
 
 /** What the ledger has booked of received Pix, and we have not, or otherwise. */
 type Matched = {
-  /** Journals that are of no Pix recorded for the charge they name, or credits that no operator decided, by command id. */
+  /**
+   * Journals that are of no Pix recorded for the charge they name, or credits that no operator decided, by command id.
+   */
   unexplained: Map<string, BookedJournal>;
   /** Credits of suspense whose other half is not booked yet, by command id. */
   handingOver: Map<string, BookedJournal>;

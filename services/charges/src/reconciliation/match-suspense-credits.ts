@@ -20,8 +20,8 @@ export type MatchedCredits = {
 
 /**
  * Each credit of suspense was decided by an operator, for this account and this much, and is of money that stood in the
- * platform's suspense and has left it. Our decision alone proves nothing: who can write the command as charges can write
- * that row too.
+ * platform's suspense and has left it. Our decision alone proves nothing: who can write the command as charges can
+ * write that row too.
  */
 export async function matchSuspenseCredits(
   deps: { db: Queryable; ledger: Pick<LedgerReads, 'findJournals'> },

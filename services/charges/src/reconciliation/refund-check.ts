@@ -43,9 +43,9 @@ export type RefundCheckDeps = {
 };
 
 /**
- * Every refund is at the acquirer what it is here; what is under way has its open hold, what is completed has settled it
- * in full, and the charge counts exactly what went back (I2). Returns that no refund of ours explains are compared by
- * `received`. A refund whose answer cannot be read is a break by itself, and hides no other.
+ * Every refund is at the acquirer what it is here; what is under way has its open hold, what is completed has settled
+ * it in full, and the charge counts exactly what went back (I2). Returns that no refund of ours explains are compared
+ * by `received`. A refund whose answer cannot be read is a break by itself, and hides no other.
  */
 export function refundCheck(deps: RefundCheckDeps): Check {
   const refundsIn = createResources<ComparedRefund>({

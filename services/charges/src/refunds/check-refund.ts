@@ -30,8 +30,8 @@ export type RefundCheckDeps = EndRefundDeps &
   FollowDeps & { intentChecks: CheckPeriods };
 
 /**
- * One status check of a leased row: an intent is settled with the ledger; a refund is followed at the acquirer, under its own
- * id. Money leaves once, whatever gets lost on the way.
+ * One status check of a leased row: an intent is settled with the ledger; a refund is followed at the acquirer, under
+ * its own id. Money leaves once, whatever gets lost on the way.
  */
 export async function checkRefundStatus(
   deps: RefundCheckDeps,

@@ -30,8 +30,9 @@ export type EndRefundDeps = {
 type SeenReturn = { endToEndId: string; returned: PixReturn };
 
 /**
- * Ends the refund that a return at the acquirer is, by whichever check sees it first: carried out, or not and never to be.
- * Repeated, it changes nothing. False when charge or refund have moved since they were read: nothing is written then.
+ * Ends the refund that a return at the acquirer is, by whichever check sees it first: carried out, or not and never to
+ * be. Repeated, it changes nothing. False when charge or refund have moved since they were read: nothing is written
+ * then.
  */
 export async function endRefund(
   deps: EndRefundDeps,

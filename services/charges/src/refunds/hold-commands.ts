@@ -18,7 +18,9 @@ export function holdSettle(refund: RefundRow): OutboundEvent {
   });
 }
 
-/** The money of a refund returns to its owner, or to the block that it was taken from. One command per hold, for ever. */
+/**
+ * The money of a refund returns to its owner, or to the block that it was taken from. One command per hold, for ever.
+ */
 export function holdRelease(refund: RefundRow): OutboundEvent {
   return ledgerCommand('hold.release', refund, {
     command_id: holdReleaseCommandId(refund),

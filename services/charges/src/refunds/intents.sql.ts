@@ -10,7 +10,7 @@ import { CHARGE_COLUMNS, type ChargeRecord, toChargeRow } from '#charge/charges.
 import { isVisible, type RefundRow, type VisibleRefund } from './refund-row.ts';
 import { REFUND_COLUMNS, type RefundRecord, toRefundRow } from './refunds.sql.ts';
 
-/** The charge, locked for the rest of the transaction: whoever counts what is left of it does so alone. */
+/** The charge, locked for the rest of the transaction: one transaction at a time counts what is left of it. */
 export async function lockCharge(tx: Transaction, id: ChargeId): Promise<ChargeRow | null> {
   const rows = await tx.query<ChargeRecord>(
     named(
@@ -57,8 +57,8 @@ export type NewIntent = {
 };
 
 /**
- * Stores the intent of a refund; null when the id exists. The primary key is the lock of an `Idempotency-Key`. Jobs that
- * take the refund up later continue the trace of this request.
+ * Stores the intent of a refund; null when the id exists. The primary key is the lock of an `Idempotency-Key`. Jobs
+ * that take the refund up later continue the trace of this request.
  */
 export async function insertIntent(tx: Transaction, intent: NewIntent): Promise<RefundRow | null> {
   const rows = await tx.query<RefundRecord>(
@@ -83,7 +83,7 @@ export async function insertIntent(tx: Transaction, intent: NewIntent): Promise<
 
 /**
  * Makes a held intent the refund that it was meant to be, due to be sent at once. Null when the row is no such intent
- * any more: somebody else has finished or dropped it.
+ * any more: another process has finished or dropped it.
  */
 export async function commitIntent(
   db: Queryable,
@@ -105,8 +105,8 @@ export async function commitIntent(
 }
 
 /**
- * Drops an intent whose hold was refused or voided, so that its key is free again. False when somebody else has dropped
- * it, and perhaps begun anew under another hold.
+ * Drops an intent whose hold was refused or voided, so that its key is free again. False when another process has
+ * dropped it, and perhaps begun anew under another hold.
  */
 export async function deleteIntent(db: Queryable, intent: RefundRow): Promise<boolean> {
   const rows = await db.query(

@@ -63,8 +63,8 @@ export async function failRefund(
 }
 
 /**
- * Keeps that the hold of an ended refund had ended otherwise, once, with a line in its charge's record of ignored events.
- * False when it is kept already.
+ * Records that the hold of an ended refund had ended otherwise, once, with a line in its charge's record of ignored
+ * events. False when it is recorded already.
  */
 export async function contradictHold(
   db: Queryable,

@@ -79,7 +79,7 @@ export function reportRefundProblem(
   logger.error(idsOf(refund), CHECK_PROBLEMS[problem]);
 }
 
-/** A gauge that is read when somebody scrapes; age alone never ends a refund (decision 118). */
+/** A gauge that is read at each scrape; age alone never ends a refund (decision 118). */
 export function observeOverdue(read: () => Promise<number>): void {
   observedGauge(
     'refunds_unanswered',

@@ -126,7 +126,9 @@ function readAmount(body: RequestRefundInput['body']): Cents | null {
   return amount === null ? null : toCents(amount);
 }
 
-/** Another body or charge under the key, or a body that could not be read: the answer is marked so (decisions 42, 253). */
+/**
+ * Another body or charge under the key, or a body that could not be read: the answer is marked so (decisions 42, 253).
+ */
 function isMismatch({ charge, body }: RequestRefundInput, refund: RefundRow): boolean {
   const parsed = CreateRefundBody.safeParse(body);
   if (!parsed.success) return true;
@@ -134,7 +136,7 @@ function isMismatch({ charge, body }: RequestRefundInput, refund: RefundRow): bo
   return !fingerprintOf(charge.id, wanted).equals(refund.fingerprint);
 }
 
-/** Digest of what is asked for: all that is left is another wish than an amount, whatever is left. */
+/** Digest of what is asked for: a refund of all that is left differs from one of an amount, whatever is left. */
 export function fingerprintOf(chargeId: ChargeId, amount: Cents | null): Buffer {
   const meaning = JSON.stringify([chargeId, amount === null ? null : String(amount)]);
   return createHash('sha256').update(meaning, 'utf8').digest();

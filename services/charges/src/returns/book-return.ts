@@ -21,7 +21,7 @@ export type BookReturnDeps = Pick<DisputeOfReturnDeps, 'acquirer'> & {
 
 /**
  * Books a return that no refund of ours explains: its record, its ledger command, and what it makes of the charge are
- * one commit. Answers the charge after it, null where it has moved since it was read; `not_yet` where the acquirer
+ * one commit. Returns the charge after it, null where it has moved since it was read; `not_yet` where the acquirer
  * does not answer which dispute it belongs to.
  */
 export async function bookReturn(
@@ -77,7 +77,7 @@ type ReturnToWrite = {
 
 /**
  * Moves the charge by a return, records the return, and closes the dispute that a full refund ends, in the caller's
- * transaction. Answers the charge after it; null where it has moved since it was read, and nothing was written.
+ * transaction. Returns the charge after it; null where it has moved since it was read, and nothing was written.
  */
 export async function writeReturn(
   tx: Transaction,

@@ -32,8 +32,8 @@ type Limits = Pick<OrderLimits, 'refusalWaitMs'> & { acquirerTimeoutMs: number }
 const NOT_CARRIED_OUT = 'NAO_REALIZADO: the acquirer did not carry the return out';
 
 /**
- * What follows from a status check of an ordered return (decisions 118, 119): an unknown outcome is never a failure, the
- * same call is repeated only after a definite 404, and age alone ends nothing.
+ * What follows from a status check of an ordered return (decisions 118, 119): an unknown outcome is never a failure,
+ * the same call is repeated only after a definite 404, and age alone ends nothing.
  */
 export function decideOrderCheck(
   order: ReturnOrder,

@@ -44,7 +44,7 @@ type Kind = {
   /** One check of whatever is due, whose calls are answered `answer`; the calls that were made. */
   check(answer: RefundOutcome, callBeforeMs?: number): Promise<number>;
   read(id: string): Promise<object | undefined>;
-  /** Somebody else looks at it from now on. */
+  /** Another process checks it from now on. */
   takeOver(id: string): Promise<void>;
 };
 

@@ -41,8 +41,8 @@ export type OrderKind<Row extends OrderRow> = {
 export type LeasedOrder<Row> = { row: Row; callBeforeMs: number };
 
 /**
- * One status check of a leased order: it is read at the acquirer by its own id, ordered where it is not there, and ended
- * as `decideOrderCheck` decides. Money leaves once, whatever gets lost on the way.
+ * One status check of a leased order: it is read at the acquirer by its own id, ordered where it is not there, and
+ * ended as `decideOrderCheck` decides. Money leaves once, whatever gets lost on the way.
  */
 export async function followOrder<Row extends OrderRow>(
   deps: FollowDeps,

@@ -11,7 +11,7 @@ type OrdersJobOptions<Row extends OrderRow> = {
   db: Database;
   logger: Logger;
   signal: WakeSignal;
-  /** Names the span of one look. */
+  /** Names the span of one status check. */
   name: string;
   orders: ReturnOrders<Row>;
   /** Orders that a process has under way at the acquirer at most. */
@@ -23,7 +23,7 @@ type OrdersJobOptions<Row extends OrderRow> = {
   describe(row: Row): Record<string, string>;
 };
 
-/** Leases due orders and has each looked at; a call may begin only while it would end within its lease. */
+/** Leases due orders and has each checked; a call may begin only while it would end within its lease. */
 export function startOrdersJob<Row extends OrderRow>(options: OrdersJobOptions<Row>): PollingLoop {
   const { db, logger, signal, name, orders, inFlightMax, leaseMs } = options;
   return startDueRowsJob<LeasedOrder<Row>>({

@@ -28,8 +28,8 @@ export type ApplyStateDeps = BookReturnDeps &
   };
 
 /**
- * `moved`: the charge moved meanwhile by another hand; whatever is left over is for another check. `ended`: the check has
- * ended with its last step, and its lease with it.
+ * `moved`: the charge moved meanwhile by another hand; whatever is left over is for another check. `ended`: the check
+ * has ended with its last step, and its lease with it.
  */
 export type StateApplied = Exclude<NextCheck, 'at_once'> | 'moved' | 'ended';
 
@@ -65,7 +65,7 @@ export async function applyProviderState(
   return 'soon';
 }
 
-/** One commit. Answers the charge after it, null where it has moved since it was read. */
+/** One commit. Returns the charge after it, null where it has moved since it was read. */
 async function applyStep(
   deps: ApplyStateDeps,
   charge: ChargeRow,

@@ -45,7 +45,7 @@ async function aCharge(status: StoredStatus = 'pending'): Promise<ChargeId> {
   return (await storeCharge(database.db, { status })).id;
 }
 
-/** Answers the ids of the charges that each name stood for. */
+/** Returns the ids of the charges that each name stood for. */
 async function announce(...names: Partial<NamedByCallback>[]): Promise<string[][]> {
   const nothing = { chargeId: null, endToEndId: null, traceparent: null };
   const named = await Promise.all(names.map((name) => checks.check({ ...nothing, ...name })));

@@ -7,7 +7,10 @@ import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 import type { LeasedCharge } from '#charge/charge-row.ts';
 import { CHARGE_COLUMNS, type ChargeRecord, toChargeRow } from '#charge/charges.sql.ts';
 
-/** A repeated callback about a Pix that was checked requests another check after this long; about ours in suspense, at once. */
+/**
+ * A repeated callback about a Pix that was checked requests another check after this long; about ours in suspense, at
+ * once.
+ */
 const REPEAT_AFTER_MS = 60_000;
 
 /** What an item of a callback names, as far as it can be an id at all, and the trace that it came in. */
@@ -18,11 +21,11 @@ export type NamedByCallback = {
 };
 
 /**
- * The checks that callbacks ask for: of the charges that they name, by txid or by a Pix that is recorded for them. Up to
- * `places` charges are leased to the caller, in the order of their names, and the check of all others is requested, as is
- * that of one which is being checked now. An end-to-end id that no charge explains becomes a notice, one row for each; a
- * charge that failed may never have been issued, and explains nothing. One statement for all of a fetch; it locks the
- * charges in the order of their ids. Reads primary keys.
+ * The checks that callbacks ask for: of the charges that they name, by txid or by a Pix that is recorded for them. Up
+ * to `places` charges are leased to the caller, in the order of their names, and the check of all others is requested,
+ * as is that of one which is being checked now. An end-to-end id that no charge explains becomes a notice, one row for
+ * each; a charge that failed may never have been issued, and explains nothing. One statement for all of a fetch; it
+ * locks the charges in the order of their ids. Reads primary keys.
  *
  * A charge that is looked for before its lease ends stays where it is in the index: it is free again only then.
  */

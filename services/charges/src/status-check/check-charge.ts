@@ -27,7 +27,7 @@ export type CheckChargeDeps = ApplyStateDeps & {
 
 /**
  * One status check of a leased charge that is issued: whatever has happened to it at the acquirer is applied, and the
- * next check is scheduled. A callback only ever leads here (decisions 211–213). Answers what the acquirer said.
+ * next check is scheduled. A callback only ever leads here (decisions 211–213). Returns what the acquirer said.
  */
 export async function checkChargeStatus(
   deps: CheckChargeDeps,

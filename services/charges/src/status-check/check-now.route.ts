@@ -22,8 +22,8 @@ type RouteDeps = Omit<StatusCheckDeps, 'signal'> & {
 };
 
 /**
- * Asks the acquirer for a charge while an operator waits. A charge of any status is checked: what has ended may have got
- * money since.
+ * Asks the acquirer for a charge while an operator waits. A charge of any status is checked: what has ended may have
+ * got money since.
  */
 export function registerCheckNow(app: FastifyInstance, deps: RouteDeps): void {
   const { db, leaseMs, receiver } = deps;

@@ -25,8 +25,9 @@ export type CheckStep =
   | IgnoreStep;
 
 /**
- * When to check next: `at_once` with the same provider state, after steps that change the charge elsewhere; `soon` where
- * something could not be applied yet; `unpaid` where only a Pix or a removal is still to come; `rest`: only when asked.
+ * When to check next: `at_once` with the same provider state, after steps that change the charge elsewhere; `soon`
+ * where something could not be applied yet; `unpaid` where only a Pix or a removal is still to come; `rest`: only when
+ * asked.
  */
 export type NextCheck = 'at_once' | 'soon' | 'routine' | 'unpaid' | 'rest';
 
@@ -39,10 +40,10 @@ export type Recorded = RecordedMoney & { endedRefunds: ReadonlySet<string> };
 type Changing = Pick<ChargeRow, 'status' | 'acceptedE2e' | 'refundedAmount'>;
 
 /**
- * What follows from one status check of an issued charge. The whole provider state is compared with what is recorded, in
- * a fixed order (what was received, returns, a removal), so that the order of callbacks never matters, and a repeated
- * check finds nothing to do. Money explains a charge before a removal does, and one that cannot be made now holds up no
- * return. Returns of a Pix that the ledger has not credited yet wait.
+ * What follows from one status check of an issued charge. The whole provider state is compared with what is recorded,
+ * in a fixed order (what was received, returns, a removal), so that the order of callbacks never matters, and a
+ * repeated check finds nothing to do. Money explains a charge before a removal does, and one that cannot be made now
+ * holds up no return. Returns of a Pix that the ledger has not credited yet wait.
  */
 export function decideCheck(
   charge: ChargeRow,

@@ -13,7 +13,7 @@ import { leaseIssuingStatement } from '#charge/charge-checks.sql.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_S = 86_400;
-/** Two of five are never paid: more than a minute of routine looks. */
+/** Two of five are never paid: more than a minute of routine checks. */
 const UNPAID = 4_000;
 
 let charges: ChargesUnderTest;
@@ -62,7 +62,7 @@ test('a creation without an answer is settled before thousands of charges that m
 });
 
 describe('the next check of a charge that is not paid', () => {
-  /** Hours until it, after a look that was asked for. */
+  /** Hours until it, after a check that was requested. */
   async function hoursToNextCheck(expiredMs: number): Promise<number> {
     const expiresAt = new Date(Date.now() - expiredMs);
     const createdAt = new Date(expiresAt.getTime() - 24 * HOUR_MS);

@@ -54,7 +54,7 @@ export function startStatusCheckJob(deps: StatusCheckDeps): DueRowsJob<LeasedCha
   });
 }
 
-/** The status check of a leased charge, in its issuing or after. Answers what the acquirer said. */
+/** The status check of a leased charge, in its issuing or after. Returns what the acquirer said. */
 export async function checkCharge(
   deps: Omit<StatusCheckDeps, 'signal'>,
   charge: LeasedCharge,

@@ -17,9 +17,9 @@ export type LockedItem = {
 };
 
 /**
- * The item of a Pix in suspense, alone until the end of the transaction: what is decided of it and what has gone back of
- * it are never written past each other. `received_pix` is append-only, so that there is no row to lock: the lock is one of
- * the end-to-end id, and what it guards is read by a statement after it. Primary key reads.
+ * The item of a Pix in suspense, alone until the end of the transaction: what is decided of it and what has gone back
+ * of it are never written past each other. `received_pix` is append-only, so that there is no row to lock: the lock is
+ * one of the end-to-end id, and what it guards is read by a statement after it. Primary key reads.
  */
 export async function lockItem(tx: Transaction, endToEndId: string): Promise<LockedItem | null> {
   await tx.query(

@@ -31,8 +31,8 @@ export type Resolved = {
 };
 
 /**
- * An operator ends an item of suspense (decision 141), for exactly what has not gone back of it: `accept` gives it to its
- * owner, or to the account named where it has none; `return` sends it back to its payer. The first one stands.
+ * An operator ends an item of suspense (decision 141), for exactly what has not gone back of it: `accept` gives it to
+ * its owner, or to the account named where it has none; `return` sends it back to its payer. The first one stands.
  *
  * @throws AppError `NOT_FOUND`; `VALIDATION_ERROR` with `account_id`; `CONFLICT` where another action came first, a
  *   return of it could not be booked, or what is to be accepted is disputed

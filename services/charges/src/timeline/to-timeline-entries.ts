@@ -20,7 +20,10 @@ type Step = Pick<TimelineEntry, 'id' | 'resource_id' | 'what' | 'details'>;
 /** An event and its move are one commit, which takes no longer. */
 const COMMIT_MS_MAX = 60_000;
 
-/** Causes whose detail is an id: a Pix, one of its returns, a refund, a dispute. Other details are texts of the acquirer. */
+/**
+ * Causes whose detail is an id: a Pix, one of its returns, a refund, a dispute. Other details are texts of the
+ * acquirer.
+ */
 const CAUSES_WITH_ID: ReadonlySet<Cause> = new Set<Cause>([
   'pix_accepted',
   'pix_suspended',
@@ -97,7 +100,8 @@ function resolutionEntries(chargeId: string, resolution: ResolutionSteps): Timel
 }
 
 /**
- * An event is made moments before its move is written, by another clock, and follows from it: it never stands before it.
+ * An event is made moments before its move is written, by another clock, and follows from it: it never stands before
+ * it.
  */
 function eventEntry(steps: ChargeSteps, event: PastEvent): TimelineEntry {
   const { id, type, sequence, resourceId, status } = event;

@@ -11,8 +11,8 @@ const TEMPLATE_OF = {
 } as const satisfies Record<SuspenseResolve['action'], Template>;
 
 /**
- * What becomes of money in suspense (decision 141): an item ends once. Of what the acquirer has sent back in parts, each
- * part leaves the item by itself, and the last one ends it; whatever else ends it is for exactly what is left.
+ * What becomes of money in suspense (decision 141): an item ends once. Of what the acquirer has sent back in parts,
+ * each part leaves the item by itself, and the last one ends it; whatever else ends it is for exactly what is left.
  */
 export function decideSuspense(
   draft: BatchDraft,

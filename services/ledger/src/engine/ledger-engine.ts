@@ -23,7 +23,7 @@ export const QUEUE_MAX = 10_000;
 
 export type LedgerEngineDeps = {
   db: Database;
-  /** Says that events were committed. */
+  /** Wakes the outbox relay after a commit. */
   wakeOutbox(): void;
   logger?: Logger;
   /** Batches written at the same time, 1 to 4. */

@@ -32,7 +32,9 @@ export async function takeDueReleases(db: Queryable, limit: number): Promise<Due
   );
 }
 
-/** Whether a release is due, for the look of the process. One that is taken and not booked counts. Reads `releases_due`. */
+/**
+ * Whether a release is due, for the poll of due work. One that is taken and not booked counts. Reads `releases_due`.
+ */
 export const HAS_DUE_RELEASE = sql`(select release_at from releases order by release_at limit 1) <= now()`;
 
 /** Seconds for which the oldest release has been due; 0 when none is. Reads `releases_due`. */

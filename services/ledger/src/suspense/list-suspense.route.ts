@@ -14,7 +14,10 @@ import {
   type SuspenseRow,
 } from './suspense.sql.ts';
 
-/** `GET /internal/suspense` and `GET /internal/suspense/{id}`: money that waits for an operator or did, newest first (decision 141). */
+/**
+ * `GET /internal/suspense` and `GET /internal/suspense/{id}`: money that waits for an operator or did, newest first
+ * (decision 141).
+ */
 export function registerListSuspense(app: FastifyInstance, deps: { db: Database }): void {
   app.get('/internal/suspense', async (request) => {
     const page = readListQuery(ListSuspenseQuery, request.query);

@@ -7,13 +7,13 @@ import type { FoundJournal } from './read-books.sql.ts';
 export type Decided = { command: OracleCommand; found: FoundJournal };
 
 /**
- * Replays what the ledger decided for one owner, in the order of its journals, and compares each decision with the oracle's
- * in that order: concurrent commands may be decided in any order, but there must be one order in which every single
- * decision is the right one. Rows that moved nothing have no number; their time bounds their place.
+ * Replays what the ledger decided for one owner, in the order of its journals, and compares each decision with the
+ * oracle's in that order: concurrent commands may be decided in any order, but there must be one order in which every
+ * single decision is the right one. Rows that moved nothing have no number; their time bounds their place.
  *
- * What moved nothing and yet changed a dispute is published in an event, in the order of the owner's decisions: `places`
- * has the place of each event. Only a hold that is taken has none: a dispute may come before or after it, which says the
- * same, but not before what was published earlier than the dispute.
+ * What moved nothing and yet changed a dispute is published in an event, in the order of the owner's decisions:
+ * `places` has the place of each event. Only a hold that is taken has none: a dispute may come before or after it,
+ * which says the same, but not before what was published earlier than the dispute.
  *
  * @returns what the oracle refuses to accept; empty when there is such an order
  */

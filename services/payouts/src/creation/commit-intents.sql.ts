@@ -14,11 +14,11 @@ import { isStopped } from '#stops/in-force.sql.ts';
 /** Intents that are committed together share a statement and its commit. */
 export type IntentCommits = {
   /**
-   * Makes a held intent the payout that it was meant to be, with `payment.pix.created` and its place in the queue, in one
-   * statement. Null when the row is no such intent any more: somebody else has finished or dropped it.
+   * Makes a held intent the payout that it was meant to be, with `payment.pix.created` and its place in the queue, in
+   * one statement. Null when the row is no such intent any more: another process has finished or dropped it.
    *
-   * One that would be sent by itself waits for approval while payouts are stopped (decision 262). The statement that would
-   * queue it asks for stops itself, so that none can come in between; most creations make no other.
+   * One that would be sent by itself waits for approval while payouts are stopped (decision 262). The statement that
+   * would queue it asks for stops itself, so that none can come in between; most creations make no other.
    *
    * @param leaseMs where the caller holds a slot: the call is counted in the same statement, as a claim would, unless
    *   others wait to be sent; then accounts take turns. When a check of it is due

@@ -4,7 +4,7 @@ import { named, sql } from '@pixmesh/postgres/sql';
 import type { PayoutRow } from '#payouts/payout-row.ts';
 
 /**
- * Drops an intent whose hold was refused or voided, so that its key is free again. False when somebody else has
+ * Drops an intent whose hold was refused or voided, so that its key is free again. False when another process has
  * dropped it, and perhaps begun anew under another hold.
  */
 export async function deleteIntent(db: Queryable, intent: PayoutRow): Promise<boolean> {

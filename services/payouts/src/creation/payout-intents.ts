@@ -17,9 +17,9 @@ export type IntentDeps = {
   commits: IntentCommits;
   holds: LedgerHolds;
   logger: Logger;
-  /** There are events to publish. */
+  /** Wakes the outbox relay after a commit. */
   wakeOutbox(): void;
-  /** There is a payout to send. */
+  /** Wakes the sender after a commit. */
   wakeSender(): void;
   sendAtOnce: Sender['sendAtOnce'];
 };

@@ -19,8 +19,8 @@ export type QueueDeps = { db: Database; wakeOutbox(): void; wakeSender(): void }
 
 /**
  * Approves a payout of the queue: from here it is processing and a sender takes it up. Nothing is announced yet;
- * `payment.pix.processing` follows when the acquirer has accepted (decision 127). While payouts are stopped it is not sent
- * either: the stop ends by an act of its own, and an approval decides about one payout only (ADR 0031).
+ * `payment.pix.processing` follows when the acquirer has accepted (decision 127). While payouts are stopped it is not
+ * sent either: the stop ends by an act of its own, and an approval decides about one payout only (ADR 0031).
  * @throws AppError `PAYOUT_NOT_FOUND`, `PAYOUT_NOT_PENDING`, `APPROVER_MUST_DIFFER`, `PAYOUTS_DISABLED`
  */
 export async function approvePayout(
@@ -35,7 +35,7 @@ export async function approvePayout(
       await movePayout(deps.db, {
         from: payout,
         status: 'processing',
-        // The send continues the trace of whoever let it go.
+        // The send continues the trace of the approval.
         approval: { approvedBy: operatorId, traceparent: currentTraceParent() },
         events: [],
         checkInMs: null,

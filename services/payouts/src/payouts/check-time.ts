@@ -2,9 +2,9 @@ import { endLease, nextCheck, takeLease } from '@pixmesh/postgres/due-rows';
 import { sql, type Statement } from '@pixmesh/postgres/sql';
 
 /**
- * When a payout is checked. `check_at` is in indexes, and each change of it costs an entry in every index of the row. So it
- * only says from when on the row is looked for; `due_at` says when the check is due where that is later: `infinity` for
- * none. A check that is put off while the payout moves on changes no index (ADR 0036).
+ * When a payout is checked. `check_at` is in indexes, and each change of it costs an entry in every index of the row.
+ * So it only says from when on the row is looked for; `due_at` says when the check is due where that is later:
+ * `infinity` for none. A check that is put off while the payout moves on changes no index (ADR 0036).
  */
 
 /** A row is looked for that soon at the latest: sooner than the lease of a check that begins now would end. */

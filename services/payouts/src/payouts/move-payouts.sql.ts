@@ -23,7 +23,9 @@ export type Transition = {
   approval?: { approvedBy: OperatorId; traceparent: string | null };
   /** Set by the acquirer's acceptance, which answers every call of the payout so far. */
   acceptance?: { endToEndId: string; processedAt: Date };
-  /** The end ordered from the ledger; where it is absent, one that was ordered stands for as long as it is processing. */
+  /**
+   * The end ordered from the ledger; where it is absent, one that was ordered stands for as long as it is processing.
+   */
   ending?: { kind: 'settle' | 'release'; reason: string | null };
   failureReason?: string | null;
   contradiction?: string;
@@ -67,7 +69,7 @@ function toMove(change: Transition): Move {
 }
 
 /**
- * Moves payouts, each with its events and their place in the queue, in one statement. Answers for each whether it was
+ * Moves payouts, each with its events and their place in the queue, in one statement. Returns for each whether it was
  * moved: nothing of a change is written where the payout has moved since it was read. Whatever moves is not to be
  * sent any more, unless approval has just said so.
  *

@@ -36,8 +36,8 @@ export async function listPayouts(
 
 /**
  * The statement of a page, apart so that its plan can be checked. Reads `payouts_list_by_status` for one account,
- * a range for each status, over all `payouts_open` for a status that is not an end, and `payouts_by_time` otherwise; takes
- * no lock.
+ * a range for each status, over all `payouts_open` for a status that is not an end, and `payouts_by_time` otherwise;
+ * takes no lock.
  */
 export function listStatement(filters: PayoutFilters, page: ListPage): Statement {
   const { accountId, status } = filters;
@@ -76,7 +76,9 @@ function rangeOf({ accountId, status }: PayoutFilters): Statement {
   return status === undefined ? sql`status <> 'intent'` : sql`status = ${status}`;
 }
 
-/** Where the cursor's payout stands, whatever its status is by now; one of another account or an intent has no place. */
+/**
+ * Where the cursor's payout stands, whatever its status is by now; one of another account or an intent has no place.
+ */
 function cursorOf(filters: PayoutFilters, id: string): Statement {
   const { accountId = null } = filters;
   return sql`

@@ -120,7 +120,8 @@ async function listMovements(deps: AcquirerBalanceCheckDeps): Promise<Movement[]
 
 /**
  * What the acquirer has of the payouts that were sent before what is listed, and are on their way.
- * @throws AppError `DEPENDENCY_UNAVAILABLE` where they are too many to be asked for: the balance cannot be compared then
+ * @throws AppError `DEPENDENCY_UNAVAILABLE` where they are too many to be asked for: the balance cannot be compared
+ *   then
  */
 async function findOlderSends(
   { db, acquirer }: AcquirerBalanceCheckDeps,

@@ -39,8 +39,9 @@ function compareMoney(theirs: AcquirerPayout, ours: ComparedPayout): FoundBreak[
 }
 
 /**
- * A contradiction stays a break although its money stands in suspense: an operator has to act (decision 120). So does one
- * that the acquirer takes back: what was booked for it stands in suspense, or was accepted, and moved at no acquirer.
+ * A contradiction stays a break although its money stands in suspense: an operator has to act (decision 120). So does
+ * one that the acquirer takes back: what was booked for it stands in suspense, or was accepted, and moved at no
+ * acquirer.
  */
 function compareState(theirs: AcquirerPayout, ours: ComparedPayout): FoundBreak[] {
   const expected = EXPECTED[theirs.status];

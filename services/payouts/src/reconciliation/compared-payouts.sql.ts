@@ -122,8 +122,8 @@ export async function* openPayouts(db: Queryable): AsyncGenerator<ComparedPayout
 }
 
 /**
- * Reads `payouts_open`, whose condition stands here word for word, along its order: the planner must not know the limit,
- * as in `newest-first`.
+ * Reads `payouts_open`, whose condition stands here word for word, along its order: the planner must not know the
+ * limit, as in `newest-first`.
  */
 export function openPageStatement(after: OpenPlace | null): Statement {
   return named(

@@ -11,8 +11,8 @@ const EXPECTED = 'pending or processing';
 
 /**
  * Every open hold of a payout has its payout on the way, and every payout on the way has its open hold of amount and
- * fee (I7). Left: the ledger's open holds; right: our payouts. Every run reads both lists whole, in pages. The holds are
- * read first: a payout that ends in between shows for one run and is inside its window then.
+ * fee (I7). Left: the ledger's open holds; right: our payouts. Every run reads both lists whole, in pages. The holds
+ * are read first: a payout that ends in between shows for one run and is inside its window then.
  */
 export function holdCheck(deps: HoldCheckDeps): Check {
   return {

@@ -20,8 +20,9 @@ const KIND = 'credit_payout_return';
 type MatchDeps = { db: Queryable; ledger: Pick<LedgerReads, 'findJournals' | 'listJournals'> };
 
 /**
- * Compares the credits of returned money, those of the run's time and those that an earlier run had found, with the returns
- * that we recorded. A return is recorded in the commit that orders its credit: a credit without one is never on its way.
+ * Compares the credits of returned money, those of the run's time and those that an earlier run had found, with the
+ * returns that we recorded. A return is recorded in the commit that orders its credit: a credit without one is never on
+ * its way.
  */
 export async function matchReturns({ db, ledger }: MatchDeps, scope: Scope): Promise<CheckOutcome> {
   const outcome: CheckOutcome = { compared: 0, breaks: [] };

@@ -43,8 +43,8 @@ export type PayoutCheckDeps = {
 
 /**
  * Every order at the acquirer is a payout of ours with the same amount, state and end-to-end id, and the other way
- * round; what came back of it is recorded (I5, P5). Left: the acquirer; right: our payouts. An order that cannot be read is a
- * break by itself, and hides no other.
+ * round; what came back of it is recorded (I5, P5). Left: the acquirer; right: our payouts. An order that cannot be
+ * read is a break by itself, and hides no other.
  */
 export function payoutCheck(deps: PayoutCheckDeps): Check {
   return {

@@ -18,9 +18,8 @@ export type HeldSlots = AsyncDisposable & {
 };
 
 /**
- * Keeps slots between two calls, so that a busy sender neither leases nor releases one for each: they are leased for longer
- * than a call, and go back when their lease leaves no time for another one. `callMs`: what a call takes
- * at most.
+ * Keeps slots between two calls, so that a busy sender neither leases nor releases one for each: they are leased for
+ * longer than a call, and go back when their lease leaves no time for another one. `callMs`: what a call takes at most.
  */
 export function createHeldSlots(deps: { db: Database; logger: Logger; callMs: number }): HeldSlots {
   const { db, logger, callMs } = deps;

@@ -9,7 +9,10 @@ const UNSENT_ALERT_MS = 30_000;
 /** Counting stops here: a scrape must not cost more the longer an outage lasts. */
 const COUNT_MAX = 10_000;
 
-/** Money of the payouts that are due to be sent and that no stop holds back, up to a bound of them. Reads `payouts_send_at`. */
+/**
+ * Money of the payouts that are due to be sent and that no stop holds back, up to a bound of them. Reads
+ * `payouts_send_at`.
+ */
 export async function sumDue(db: Queryable): Promise<number> {
   const [row] = await db.query<{ cents: number }>(
     named(
@@ -28,8 +31,8 @@ export async function sumDue(db: Queryable): Promise<number> {
 }
 
 /**
- * Payouts without a definite answer long after their first call, and payouts that nobody has sent. Those that wait for a
- * sender and are stopped are counted as stops. Reads `payouts_check_at` and `payouts_send_at`.
+ * Payouts without a definite answer long after their first call, and payouts that nobody has sent. Those that wait for
+ * a sender and are stopped are counted as stops. Reads `payouts_check_at` and `payouts_send_at`.
  */
 export async function countOverdue(db: Queryable): Promise<Overdue> {
   const [row] = await db.query<Overdue>(

@@ -47,9 +47,9 @@ export async function recordRefusal(
 }
 
 /**
- * Takes a call that was not made off the count, sets the times of the calls back, and says when to check: a payout whose
- * every call was not made was never sent. Nothing where the payout has moved since its claim: a call too many only makes
- * a refusal wait.
+ * Takes a call that was not made off the count, sets the times of the calls back, and says when to check: a payout
+ * whose every call was not made was never sent. Nothing where the payout has moved since its claim: a call too many
+ * only makes a refusal wait.
  */
 export async function uncountCall(
   db: Queryable,

@@ -21,8 +21,8 @@ type TimedClaim = Claim & HeldSlot & { callBeforeMs: number; accountId: AccountI
 
 export type Sender = PollingLoop & {
   /**
-   * Sends at once what `commit` makes: where this process holds a slot, `commit` may count the call in its own statement,
-   * so that it is made when `leaseMs` are over. Null where it may not; then a claim takes the payout up.
+   * Sends at once what `commit` makes: where this process holds a slot, `commit` may count the call in its own
+   * statement, so that it is made when `leaseMs` are over. Null where it may not; then a claim takes the payout up.
    */
   sendAtOnce<Made extends PayoutRow>(
     commit: (leaseMs: number | null) => Promise<Made | null>,

@@ -12,7 +12,7 @@ export type ListedSend = Pick<AcquirerPayout, 'endToEndId' | 'status'> & {
 /**
  * Requests checks at once of the payouts that a page of the list shows otherwise than they are: ended, ended otherwise,
  * or with a return that is not recorded. One whose contradiction is known waits for an operator, and one that has ended
- * and is still under way there for its routine check. Answers how many. Primary key reads, in one statement.
+ * and is still under way there for its routine check. Returns how many. Primary key reads, in one statement.
  */
 export async function requestDiffering(
   db: Queryable,

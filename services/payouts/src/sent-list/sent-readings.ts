@@ -30,10 +30,11 @@ export type SentReadingsDeps = FreshPeriods & {
 };
 
 /**
- * How the acquirer's list of sent Pix is read: what is new, and more rarely what is shown late; whatever of the last week
- * has changed, every few minutes; and what is older, slowly. The list shows orders by their time and not by that of a change, and no filter of it would show
- * an order that failed and settled after all, so every order is compared. A difference only requests a check of its
- * payout; nothing is booked from a list, and what cannot be read is shown by reconciliation (decision 218).
+ * How the acquirer's list of sent Pix is read: what is new, and more rarely what is shown late; whatever of the last
+ * week has changed, every few minutes; and what is older, slowly. The list shows orders by their time and not by that
+ * of a change, and no filter of it would show an order that failed and settled after all, so every order is compared. A
+ * difference only requests a check of its payout; nothing is booked from a list, and what cannot be read is shown by
+ * reconciliation (decision 218).
  */
 export function sentReadings(deps: SentReadingsDeps): ListReading<AcquirerPayout>[] {
   const common = { read: deps.acquirer.listSent.bind(deps.acquirer), compare };

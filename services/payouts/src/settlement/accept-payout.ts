@@ -8,7 +8,8 @@ import type { Transition } from '#payouts/move-payouts.sql.ts';
 import type { SettlementDeps } from './settlement-deps.ts';
 
 /**
- * The acquirer has taken the order: `payment.pix.processing`, once, whoever learns of it first (decision 127).
+ * The acquirer has accepted the order: `payment.pix.processing`, once, by the first answer or status check that shows
+ * it (decision 127).
  * False when the payout has moved since it was read; nothing is written then.
  */
 export async function acceptPayout(

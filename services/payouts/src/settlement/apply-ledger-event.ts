@@ -13,7 +13,7 @@ const TRIES_MAX = 5;
 
 /**
  * Ends a payout once the ledger has moved its money: the one place where it becomes `completed` or `failed`, so
- * whoever reads the event finds the balance right. Repeated, it changes nothing.
+ * a reader of the event finds the balance right. Repeated, it changes nothing.
  * @throws AppError `MESSAGE_INVALID` for an event that no order of ours leads to
  */
 export async function applyLedgerEvent(

@@ -16,7 +16,10 @@ import { completeResolution } from '#suspense/resolutions.sql.ts';
 import { applyLedgerEvent } from './apply-ledger-event.ts';
 import type { SettlementDeps } from './settlement-deps.ts';
 
-/** Outcomes of one partition in hand at once: payouts do not wait for each other, and what comes together is moved together. */
+/**
+ * Outcomes of one partition in hand at once: payouts do not wait for each other, and what comes together is moved
+ * together.
+ */
 const IN_HAND_MAX = 64;
 const COMMANDS = Object.keys(PAYOUT_COMMANDS) as (keyof typeof PAYOUT_COMMANDS)[];
 

@@ -15,7 +15,7 @@ export type End =
 
 /**
  * Orders the end of a payout from the ledger, in the commit that records it: one end per payout, for ever,
- * since whoever comes second finds the row moved. The status follows the ledger's event (decisions 119, 127).
+ * since a second writer finds the row moved. The status follows the ledger's event (decisions 119, 127).
  * False when the payout has moved since it was read; nothing is written then.
  */
 export async function orderEnd(

@@ -9,7 +9,7 @@ export type SettlementDeps = {
   db: Database;
   moves: PayoutMoves;
   logger: Logger;
-  /** There are events to publish. */
+  /** Wakes the outbox relay after a commit. */
   wakeOutbox(): void;
   /** Distances between status checks of a payout that the acquirer has accepted. */
   acceptedChecks: CheckPeriods;

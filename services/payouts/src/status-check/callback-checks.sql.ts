@@ -19,8 +19,8 @@ export type NamedPayout = {
  * the check of all others is requested, as is that of one which is being checked now. One statement for all of a fetch.
  * Reads primary key and `payouts_end_to_end_id`; locks the rows in the order of their ids.
  *
- * A lease leaves `check_at` where the row is looked for before the lease ends, so that it writes no index; `due_at` says
- * when a check that never ends is taken over.
+ * A lease leaves `check_at` where the row is looked for before the lease ends, so that it writes no index; `due_at`
+ * says when a check that never ends is taken over.
  */
 export async function leaseNamedPayouts(
   db: Queryable,

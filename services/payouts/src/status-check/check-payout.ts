@@ -15,7 +15,7 @@ import type { StatusCheckDeps } from './status-check-deps.ts';
 import { recordReturns } from './record-returns.ts';
 
 /**
- * One look for a leased row: an intent is settled with the ledger; a payout is read at the acquirer by its
+ * One status check of a leased row: an intent is settled with the ledger; a payout is read at the acquirer by its
  * idEnvio and moved on as `decideCheck` says. All that a callback causes is this check (decision 213).
  */
 export async function checkPayoutStatus(deps: StatusCheckDeps, payout: PayoutRow): Promise<void> {
@@ -23,7 +23,7 @@ export async function checkPayoutStatus(deps: StatusCheckDeps, payout: PayoutRow
   else await checkIntent(deps, payout);
 }
 
-/** The status check of a leased payout. Answers what the acquirer said. */
+/** The status check of a leased payout. Returns what the acquirer said. */
 export async function checkVisible(
   deps: StatusCheckDeps,
   payout: VisiblePayout,
@@ -37,7 +37,7 @@ export async function checkVisible(
   }
   const answer = toAnswerWord(found);
   if (await takeStep(deps, payout, { step, answer })) return answer;
-  // Somebody moved it meanwhile, perhaps knowing less: what this check was asked for is asked again.
+  // Another process moved it meanwhile, perhaps knowing less: what this check was asked for is asked again.
   await requestCheck(deps.db, { id: payout.id, endToEndId: null }, null);
   deps.wakeStatusChecks();
   return answer;

@@ -20,7 +20,7 @@ export type CheckStep =
 const REJECTED = 'rejected: the acquirer did not carry the payout out';
 
 /**
- * What follows from one look at the acquirer for a payout (decisions 118–120, 127). Age alone never fails a
+ * What follows from one status check of a payout (decisions 118–120, 127). Age alone never fails a
  * payout, and a final state is never left.
  */
 export function decideCheck(

@@ -69,9 +69,9 @@ export async function releasePayout(
 }
 
 /**
- * Ends a check by asking for the same call again, under the same idEnvio. Checks go on until a sender takes it up, since
- * a stop may keep it from being sent for long, and an earlier call may still show its effect meanwhile. False when the payout has moved since it
- * was read: its end may be ordered by now, or a call under way.
+ * Ends a check by asking for the same call again, under the same idEnvio. Checks go on until a sender takes it up,
+ * since a stop may keep it from being sent for long, and an earlier call may still show its effect meanwhile. False
+ * when the payout has moved since it was read: its end may be ordered by now, or a call under way.
  */
 export async function sendAgain(
   db: Queryable,

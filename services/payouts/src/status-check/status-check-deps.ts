@@ -15,7 +15,7 @@ export type StatusCheckDeps = SettlementDeps & {
   unknownChecks: CheckPeriods;
   /** Checks were requested. */
   wakeStatusChecks(): void;
-  /** There is a payout to send. */
+  /** Wakes the sender after a commit. */
   wakeSender(): void;
   /** Ends an intent that its own call left behind; `unknown` or `moved` leaves it to a later check. */
   settleIntent(intent: PayoutRow): Promise<{ kind: 'finished' | 'dropped' | 'moved' | 'unknown' }>;

@@ -21,8 +21,8 @@ const POSTPONED_BATCH = 1_000;
 const POSTPONE_INTERVAL_MS = 1_000;
 
 /**
- * Checks the status of payouts that may have changed at the acquirer, and settles intents that their calls left behind, for
- * as long as the process lives: requested checks at once, routine checks a few at a time, accounts in turn.
+ * Checks the status of payouts that may have changed at the acquirer, and settles intents that their calls left behind,
+ * for as long as the process lives: requested checks at once, routine checks a few at a time, accounts in turn.
  */
 export function startStatusCheckJob(
   deps: StatusCheckDeps & { signal: WakeSignal; leaseMs: number },

@@ -28,7 +28,7 @@ export async function findUnseenBreaks(
   return rows.flatMap(({ place }) => breaks[place - 1] ?? []);
 }
 
-/** Keeps that breaks were seen under a stop. */
+/** Records that breaks were seen under a stop. */
 export async function insertStopBreaks(
   tx: Transaction,
   stopId: string,

@@ -21,8 +21,8 @@ export type StopsDeps = {
 export type ChangedStop = { stop: StopRow; repeated: boolean };
 
 /**
- * Stops payouts of an account, or of all (null). From its answer on no payout is taken up by a sender, and new ones wait
- * for approval; a call to the acquirer that a sender had begun is not recalled.
+ * Stops payouts of an account, or of all (null). From its answer on no payout is taken up by a sender, and new ones
+ * wait for approval; a call to the acquirer that a sender had begun is not recalled.
  */
 export async function stopPayouts(
   { db, logger }: StopsDeps,

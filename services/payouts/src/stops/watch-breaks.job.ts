@@ -11,8 +11,8 @@ const WATCH_INTERVAL_MS = 5_000;
 export type BreakSources = Readonly<Record<string, () => Promise<AccountBreak[]>>>;
 
 /**
- * Stops payouts where reconciliation has found that the books disagree, for as long as the process lives. A service that
- * does not answer keeps no other one from being read; it is asked again.
+ * Stops payouts where reconciliation has found that the books disagree, for as long as the process lives. A service
+ * that does not answer keeps no other one from being read; it is asked again.
  */
 export function startBreakWatch(
   deps: Pick<StopsDeps, 'db' | 'logger'> & { sources: BreakSources },

@@ -21,7 +21,7 @@ export type ChargeOrder = {
 };
 
 /**
- * Judges the body of `POST /v1/charges`: first its shape, all faults in one answer, then the rules that have
+ * Checks the body of `POST /v1/charges`: first its shape, all faults in one answer, then the rules that have
  * a code of their own, in the order of decision 12.
  * @throws AppError with the exact code of the first rule that fails; nothing has been stored by then
  */

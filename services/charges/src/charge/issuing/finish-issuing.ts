@@ -58,7 +58,7 @@ export async function finishFailed(
   return await move(deps, change, ['charge.pix.failed']);
 }
 
-/** Moves the charge and answers it as it stands now; if another call moved it first, that move stands. */
+/** Moves the charge and returns it as it stands now; if another call moved it first, that move stands. */
 async function move(
   deps: IssuingDeps,
   change: AnnouncedMove,

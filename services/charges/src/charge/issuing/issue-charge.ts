@@ -20,8 +20,8 @@ export type IssuingCall = {
 };
 
 /**
- * Asks the acquirer to issue a charge, and applies the answer. Answers the charge as it stands: still `processing` where
- * the outcome is unknown or a refusal does not count yet.
+ * Asks the acquirer to issue a charge, and applies the answer. Returns the charge as it stands: still `processing`
+ * where the outcome is unknown or a refusal does not count yet.
  */
 export async function issueCharge(
   deps: IssuingDeps,

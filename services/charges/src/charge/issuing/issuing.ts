@@ -25,7 +25,7 @@ export type Issuing = {
   issueNew(charge: LeasedCharge, deadline: Deadline): Promise<ChargeRow>;
   /** For a repeat of its key: the charge, out of `processing` if that could be done before the deadline. */
   finish(charge: ChargeRow, deadline: Deadline): Promise<ChargeRow>;
-  /** One status check of a leased charge in `processing`; releases the lease. Answers what the acquirer said. */
+  /** One status check of a leased charge in `processing`; releases the lease. Returns what the acquirer said. */
   check(charge: LeasedCharge): Promise<AnswerWord>;
 };
 
