@@ -5,13 +5,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 
 import { parseShape, readJsonObject } from './json-request.ts';
-import {
-  BODY_BYTES_MAX,
-  createServiceApp,
-  EDGE_HEADER_BYTES_MAX,
-  PEER_HEADER_BYTES_MAX,
-  rawBody,
-} from './service-app.ts';
+import { BODY_BYTES_MAX, createServiceApp, EDGE_HEADER_BYTES_MAX, rawBody } from './service-app.ts';
 import { listen, sendRaw } from './testing/raw-request.ts';
 
 let app: FastifyInstance;
