@@ -166,4 +166,7 @@ const NO_METRICS = new Set([
   'archive_mode',
   'ledger_sum',
   'acquirer_balance',
+  'acquirer_lists',
+  'pending_entries',
+  'received_pix',
 ]);

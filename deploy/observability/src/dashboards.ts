@@ -121,6 +121,17 @@ const money: Dashboard = {
       ['max(ledger_suspense_open_cents) / 100', 'BRL'],
       ['max(ledger_suspense_open)', 'items'],
     ),
+    panel(
+      'Oldest money and notices that wait',
+      's',
+      ['max(ledger_oldest_suspense_age_seconds)', 'in suspense'],
+      ['max(ledger_oldest_due_release_age_seconds)', 'release due'],
+      ['max(pix_notice_oldest_age_seconds)', 'announced Pix'],
+    ),
+    panel("Time since the acquirer's lists were read to their end", 's', [
+      'max by (list) (acquirer_list_lag_seconds)',
+      '{{list}}',
+    ]),
     panel('Breaks', 'short', [
       'sum by (check) (max by (check, kind) (reconciliation_breaks)) or vector(0)',
       '{{check}}',

@@ -93,6 +93,34 @@ export const MONEY_ALERTS: readonly Alert[] = [
     dashboard: 'money',
   },
   {
+    name: 'AcquirerListBehind',
+    meaning: 'a list of the acquirer was not read to its end for half an hour',
+    severity: 'ticket',
+    // After an outage of ours the first reading needs a few minutes to end.
+    for: '5m',
+    // At rest it is below 4 minutes for the walks over changed and recent items, and below 6 for what is shown late. A
+    // walk over older days takes hours where there is much to read; `received` has its own alert.
+    expr: 'max by (list) (acquirer_list_lag_seconds{list!~"received|.*older"}) > 1800',
+    dashboard: 'money',
+  },
+  {
+    name: 'PixNoticesOverdue',
+    meaning: 'an announced Pix has waited for the end of its checks for a quarter of an hour',
+    severity: 'ticket',
+    // As long as refunds may be unanswered: the return of a Pix in suspense keeps its notice, too.
+    for: '5m',
+    expr: 'max(pix_notice_oldest_age_seconds) > 900',
+    dashboard: 'money',
+  },
+  {
+    name: 'ReleasesOverdue',
+    meaning: 'money of merchants stays pending five minutes after its release is due',
+    severity: 'page',
+    for: '1m',
+    expr: 'max(ledger_oldest_due_release_age_seconds) > 300',
+    dashboard: 'money',
+  },
+  {
     name: 'RefundsOverdue',
     meaning: 'refunds sent to the acquirer wait for a definite answer for too long',
     severity: 'page',

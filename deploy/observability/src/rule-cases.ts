@@ -259,6 +259,36 @@ export const CAUSE_CASES: readonly RuleCase[] = [
     { received_list_lag_seconds: turns(200, 301) },
     { silentAt: '2m', firesAt: '3m' },
   ),
+  fires(
+    'AcquirerListBehind',
+    {
+      'acquirer_list_lag_seconds{list="received"}': '7200x300',
+      'acquirer_list_lag_seconds{list="received.older"}': '7200x300',
+      'acquirer_list_lag_seconds{list="sent.older"}': '7200x300',
+      'acquirer_list_lag_seconds{list="received.late"}': '1800x300',
+      'acquirer_list_lag_seconds{list="sent.recent",instance="a"}': '0x300',
+      'acquirer_list_lag_seconds{list="sent.recent",instance="b"}': turns(1800, 1801),
+    },
+    { silentAt: '6m', firesAt: '7m', labels: { list: 'sent.recent' } },
+  ),
+  {
+    ...fires(
+      'AcquirerListBehind',
+      { 'acquirer_list_lag_seconds{list="received.returned"}': turns(1800, 1801) },
+      { silentAt: '6m', firesAt: '7m', labels: { list: 'received.returned' } },
+    ),
+    name: 'AcquirerListBehind: Pix with returns',
+  },
+  fires(
+    'PixNoticesOverdue',
+    { pix_notice_oldest_age_seconds: turns(900, 901) },
+    { silentAt: '6m', firesAt: '7m' },
+  ),
+  fires(
+    'ReleasesOverdue',
+    { ledger_oldest_due_release_age_seconds: turns(300, 301) },
+    { silentAt: '2m', firesAt: '3m' },
+  ),
   fires('RefundsOverdue', { refunds_unanswered: turns(0, 1) }, { silentAt: '6m', firesAt: '7m' }),
   fires('DeadMansSwitch', {}, { firesAt: '0s' }),
 ];
