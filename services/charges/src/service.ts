@@ -81,6 +81,7 @@ export async function startCharges(config: ChargesConfig) {
           healAfterMs: config.RECONCILIATION_WINDOW_MS,
           wakeOutbox: signals.outbox.notify,
           pixKey: config.ACQUIRER_PIX_KEY,
+          returnWindowMs: config.DISPUTE_RETURN_WINDOW_MS,
         }),
       }),
     );

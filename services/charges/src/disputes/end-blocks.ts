@@ -7,8 +7,8 @@ import { findDispute, findStandingBlocks } from './disputes.sql.ts';
 
 /** Blocks compared in one turn. */
 const BLOCKS_MAX = 100;
-/** A block that stays although the acquirer has had its time is logged for so long. */
-const LOGGED_MS_MAX = 60 * 60 * 1000;
+/** A block that stays although the acquirer has had its time is logged for so long; then reconciliation shows it. */
+export const KEPT_BLOCK_LOGGED_MS = 60 * 60 * 1000;
 
 /**
  * Unblocks what the acquirer did not return of lost disputes (decision 138): as soon as any of it has returned, or
@@ -57,7 +57,7 @@ async function endBlock(deps: ApplyDeps, seen: DisputeRow): Promise<void> {
 
 function logKept({ logger, returnWindowMs }: ApplyDeps, dispute: DisputeRow): void {
   if (!isOverFor(dispute, returnWindowMs)) return;
-  if (isOverFor(dispute, returnWindowMs + LOGGED_MS_MAX)) return;
+  if (isOverFor(dispute, returnWindowMs + KEPT_BLOCK_LOGGED_MS)) return;
   logger.warn({ dispute_id: dispute.id }, 'block of a lost dispute kept: returns unknown');
 }
 

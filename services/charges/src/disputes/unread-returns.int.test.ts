@@ -6,6 +6,7 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import { findAnyCharge } from '#charge/charges.sql.ts';
+import { disputeCheck } from '#reconciliation/dispute-check.ts';
 import { anInfraction } from '#test/a-dispute.ts';
 import { RECEIVER } from '#test/charges-under-test.ts';
 import { storeCharge, type StoredCharge } from '#test/store-charge.ts';
@@ -67,6 +68,40 @@ test('the block of a lost dispute stands until the acquirer answers what has ret
   areReturnsRead = true;
   await endBlocks(deps, isOurs);
   expect(await findByInfraction(database.db, lost.id)).toMatchObject({ block: 'ended' });
+});
+
+/** What reconciliation finds of the lost dispute, when it was lost so long ago and the acquirer lists it no more. */
+async function findBreaks(lostForHours: number) {
+  await database.db.query(sql`
+    update disputes set opened_at = ${hoursAgo(130 * 24)}, resolved_at = ${hoursAgo(lostForHours)}
+    where infraction_id = ${lost.id}`);
+  const { breaks } = await disputeCheck({
+    ...deps,
+    acquirer: {
+      listDisputes: () =>
+        Promise.resolve({ kind: 'page', items: [], unreadable: [], hasMore: false }),
+    },
+    ledger: { findJournals: () => Promise.resolve(new Map()) },
+  }).run({ since: null, knownIds: [], signal: AbortSignal.timeout(60_000) });
+  return breaks.filter(({ id }) => id === lost.id);
+}
+
+test('a block that outlives its time by an hour is a break until it ends, however old its dispute is', async () => {
+  await applyInfraction(deps, opened);
+  await applyInfraction(deps, lost);
+  expect(await findBreaks(100.9)).toEqual([]);
+  const kept = {
+    kind: 'state',
+    expected: 'ended',
+    found: 'standing',
+    amountCents: lost.amountCents,
+  };
+  expect(await findBreaks(101.1)).toMatchObject([kept]);
+  await endBlocks(deps, isOurs);
+  expect(await findBreaks(1_000)).toMatchObject([kept]);
+  areReturnsRead = true;
+  await endBlocks(deps, isOurs);
+  expect(await findBreaks(1_000)).toEqual([]);
 });
 
 test('a dispute that arrived lost leaves its charge as it is until the acquirer answers what has returned', async () => {

@@ -44,6 +44,29 @@ export async function listComparedDisputes(
   );
 }
 
+export type KeptBlock = Pick<ComparedDispute, 'infractionId' | 'amount'> & { resolvedAt: Date };
+
+/**
+ * Blocks of disputes that were lost longer ago than this, whenever they were opened: the longest first, at most `limit`.
+ * Reads `disputes_blocked`.
+ */
+export async function listKeptBlocks(
+  db: Queryable,
+  { lostForMs, limit }: { lostForMs: number; limit: number },
+): Promise<KeptBlock[]> {
+  return await db.query<KeptBlock>(
+    named(
+      'list_kept_blocks',
+      sql`
+        select infraction_id as "infractionId", amount, resolved_at as "resolvedAt" from disputes
+        where status = 'lost' and block = 'standing'
+          and resolved_at < now() - ${lostForMs}::float8 * interval '1 ms'
+        order by resolved_at
+        limit ${limit}`,
+    ),
+  );
+}
+
 /** Those of the Pix that a charge of ours was credited with: a dispute of any other one is an operator's case. */
 export async function findCreditedPix(
   db: Queryable,

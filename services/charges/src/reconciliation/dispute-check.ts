@@ -5,11 +5,13 @@ import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 import { listReadablePages, unreadableBreaks } from '@pixmesh/reconciliation/list-pages';
 
 import { disputeCommandId } from '#disputes/dispute-commands.ts';
+import { KEPT_BLOCK_LOGGED_MS } from '#disputes/end-blocks.ts';
 
 import {
   type ComparedDispute,
   findCreditedPix,
   listComparedDisputes,
+  listKeptBlocks,
 } from './dispute-check.sql.ts';
 import { compareDispute } from './compare-dispute.ts';
 
@@ -19,17 +21,22 @@ const HORIZON_MS = 120 * 86_400_000;
 const AHEAD_MS = 2 * 86_400_000;
 /** Disputes are rare: more of them than this would be a case by itself. */
 const DISPUTES_MAX = 100_000;
+/** What the acquirer does not answer for concerns few Pix, or all that it has lost. */
+const KEPT_BLOCKS_MAX = 1_000;
 
 export type DisputeCheckDeps = {
   db: Database;
   acquirer: Pick<Acquirer, 'listDisputes'>;
   ledger: Pick<LedgerReads, 'findJournals'>;
+  /** How long the acquirer may take to return the money of a lost dispute. */
+  returnWindowMs: number;
 };
 
 /**
  * Every infraction of a credited Pix is a dispute of ours, with its amount and state, and its block is booked. Left:
- * the acquirer; right: ours. All of them in every run: an infraction changes long after it was opened. A list with
- * items that cannot be read compares the others, and proves of none of ours that the acquirer does not have it.
+ * the acquirer; right: ours. All of them in every run: an infraction changes long after it was opened. A list with items
+ * that cannot be read compares the others, and proves of none of ours that the acquirer does not have it. The block of a
+ * lost dispute that does not end is a break of ours alone, however old the dispute is.
  */
 export function disputeCheck(deps: DisputeCheckDeps): Check {
   return {
@@ -56,6 +63,7 @@ export function disputeCheck(deps: DisputeCheckDeps): Check {
           .filter(({ infractionId }) => unreadable.length === 0 && !listedIds.has(infractionId))
           .flatMap((dispute) => compareDispute(null, dispute)),
         ...(await findUnbooked(deps, ours)),
+        ...(await findKept(deps)),
         ...unreadableBreaks('dispute', unreadable),
       ];
       return { compared: listed.length, breaks };
@@ -80,4 +88,18 @@ async function findUnbooked(
       amountCents,
       changedAt,
     }));
+}
+
+/** A block of a lost dispute that outlives its time: whether the acquirer returned any of it cannot be read. */
+async function findKept({ db, returnWindowMs }: DisputeCheckDeps): Promise<FoundBreak[]> {
+  const lostForMs = returnWindowMs + KEPT_BLOCK_LOGGED_MS;
+  const kept = await listKeptBlocks(db, { lostForMs, limit: KEPT_BLOCKS_MAX });
+  return kept.map(({ infractionId: id, amount: amountCents, resolvedAt: changedAt }) => ({
+    kind: 'state',
+    id,
+    expected: 'ended',
+    found: 'standing',
+    amountCents,
+    changedAt,
+  }));
 }

@@ -163,6 +163,7 @@ test('a list with an infraction that cannot be read proves the absence of none',
         listDisputes: async () =>
           await Promise.resolve({ kind: 'page', items: [theirs], unreadable, hasMore: false }),
       },
+      returnWindowMs: 3_600_000,
     }).run(ALL);
   const named = ({ breaks }: CheckOutcome) => breaks.map(({ kind, id }) => `${kind} ${id}`);
   expect(named(await compare([]))).toEqual(['missing_right theirs', 'missing_left ours']);
