@@ -69,6 +69,23 @@ export async function findOpenDispute(
   );
 }
 
+/** Those of some Pix with a dispute that is not won. Reads `disputes_end_to_end_id`. */
+export async function findDisputedPix(
+  db: Queryable,
+  endToEndIds: readonly string[],
+): Promise<Set<string>> {
+  if (endToEndIds.length === 0) return new Set();
+  const rows = await db.query<{ end_to_end_id: string }>(
+    named(
+      'find_disputed_pix',
+      sql`
+        select distinct end_to_end_id from disputes
+        where end_to_end_id = any(${endToEndIds}::text[]) and status <> 'won'`,
+    ),
+  );
+  return new Set(rows.map((row) => row.end_to_end_id));
+}
+
 /** Those of some infractions with a defense that may have reached the acquirer and is not confirmed. */
 export async function findIntendedDefenses(
   db: Queryable,

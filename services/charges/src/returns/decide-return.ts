@@ -47,6 +47,8 @@ type Returned = {
   disposition: Disposition['kind'];
   /** Returns recorded so far, by end-to-end id and return id, with what of each is booked. */
   booked: ReadonlyMap<string, Cents>;
+  /** It has a dispute that is not won. */
+  isDisputed: boolean;
 };
 
 type Decided = {
@@ -59,9 +61,12 @@ type Decided = {
 
 const NOTHING = toCents(0n);
 
-/** Whether a return took the payer's side in a dispute. One without a nature is taken for a plain return. */
-function isMedReturn({ nature }: Pick<PixReturn, 'nature'>): boolean {
-  return nature?.startsWith(MED_PREFIX) ?? false;
+/**
+ * Whether a return took the payer's side in a dispute. One without a nature is no refund of ours: while the Pix is disputed
+ * it is taken for the payer's, otherwise for a plain return.
+ */
+function isMedReturn({ returned: { nature }, isDisputed }: Returned): boolean {
+  return nature === null ? isDisputed : nature.startsWith(MED_PREFIX);
 }
 
 /**
@@ -78,7 +83,7 @@ export function decideReturn(charge: ChargeRow, seen: Returned): Decided {
     return done(charge, { kind: 'end_suspense', ...of });
   }
   if (!CREDITED.has(charge.status)) return unbooked(charge, { ...of, reason: 'not_paid' });
-  return isMedReturn(returned) ? decideMed(charge, of) : decidePlain(charge, of);
+  return isMedReturn(seen) ? decideMed(charge, of) : decidePlain(charge, of);
 }
 
 /** A charge whose Pix the ledger has credited. */

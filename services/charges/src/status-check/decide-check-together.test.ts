@@ -1,4 +1,4 @@
-import type { ReceivedPix } from '@pixmesh/acquirer/client';
+import type { PixReturn, ReceivedPix } from '@pixmesh/acquirer/client';
 import { toCents } from '@pixmesh/kernel/money';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -30,6 +30,7 @@ describe('one check that shows several events', () => {
     returns: new Map(),
     refunds: new Set(),
     endedRefunds: new Set(),
+    disputed: new Set(),
   };
   const settled = (received: ReceivedPix[]): ProviderState => ({
     txid: 't',
@@ -115,6 +116,43 @@ describe('one check that shows several events', () => {
     );
   });
 
+  describe('a return without a nature, of a Pix with a dispute that is not won,', () => {
+    const settledAt = new Date('2026-11-21T12:40:00.000Z');
+    const checkAt = (at: string, changes: Partial<PixReturn>, refunds: string[] = []) => {
+      const readAt = new Date(`2026-11-21T${at}.000Z`);
+      const charge = aChargeRow({ status: 'infraction', ...paid, readAt });
+      const returns = [aPixReturn({ nature: null, settledAt, ...changes })];
+      const state = settled([aReceivedPix({ endToEndId: OWN, returns })]);
+      const recorded = {
+        ...none,
+        received: new Map(credited),
+        disputed: new Set([OWN]),
+        refunds: new Set(refunds),
+      };
+      return describeCheck(decideCheck(charge, state, recorded));
+    };
+    const MED = 'book med → charged_back, 0; rest';
+
+    test('waits for its nature, which decides', () => {
+      expect(checkAt('12:40:00', {})).toBe('soon');
+      expect(checkAt('12:49:59', {})).toBe('soon');
+      expect(checkAt('12:40:00', { nature: 'MED_FRAUDE' })).toBe(MED);
+      expect(checkAt('12:40:00', { nature: 'ORIGINAL' })).toBe(
+        'book returned → refunded, 12345; rest',
+      );
+    });
+
+    test('is one under the MED after ten minutes, and at once where its time is not known', () => {
+      expect(checkAt('12:50:00', {})).toBe(MED);
+      expect(checkAt('12:30:00', {})).toBe(MED);
+      expect(checkAt('12:40:00', { settledAt: null })).toBe(MED);
+    });
+
+    test('ends the refund at once where it is ours', () => {
+      expect(checkAt('12:40:00', {}, ['return1'])).toBe('end refund; at_once');
+    });
+  });
+
   test('a refund that a check has ended is not ended again', () => {
     const charge = aChargeRow({ status: 'paid', ...paid });
     const state = settled([
@@ -166,6 +204,7 @@ test('whatever a check shows, a charge only moves as the table of transitions ha
           returns: new Map(name === 'refunded' ? [[returnKey(OWN, 'before'), FULL]] : []),
           refunds: new Set(),
           endedRefunds: new Set(),
+          disputed: new Set(),
         };
         const { steps } = decideCheck(charge, { txid: 't', status, received }, recorded);
         let at = charge.status;

@@ -289,6 +289,7 @@ function check(name: GivenName, when: WhenName): CheckPlan {
       returns: new Map(before),
       refunds: recorded.refunds ?? new Set(),
       endedRefunds: new Set(),
+      disputed: new Set(),
       received: new Map([...received, ...(recorded.received ?? [])]),
     },
   );

@@ -8,6 +8,9 @@ import { type BookStep, decideReturn, type IgnoreStep } from '#returns/decide-re
 
 import { type RecordedMoney, returnKey } from './recorded-money.ts';
 
+/** For so long a return of a disputed Pix waits for its nature, which decides the end of the charge (decision 78). */
+const NATURE_WAIT_MS = 10 * 60_000;
+
 /** The part of the acquirer's charge that decides. */
 export type ProviderState = Pick<AcquirerCharge, 'txid' | 'status' | 'received'>;
 
@@ -40,10 +43,10 @@ export type Recorded = RecordedMoney & { endedRefunds: ReadonlySet<string> };
 type Changing = Pick<ChargeRow, 'status' | 'acceptedE2e' | 'refundedAmount'>;
 
 /**
- * What follows from one status check of an issued charge. The whole provider state is compared with what is recorded,
- * in a fixed order (what was received, returns, a removal), so that the order of callbacks never matters, and a
- * repeated check finds nothing to do. Money explains a charge before a removal does, and one that cannot be made now
- * holds up no return. Returns of a Pix that the ledger has not credited yet wait.
+ * What follows from one status check of an issued charge. The whole provider state is compared with what is recorded, in
+ * a fixed order (what was received, returns, a removal), so that the order of callbacks never matters, and a repeated
+ * check finds nothing to do. Money explains a charge before a removal does, and one that cannot be made now holds up no
+ * return. Returns of a Pix that the ledger has not credited yet wait, and so do those of a disputed one without a nature.
  */
 export function decideCheck(
   charge: ChargeRow,
@@ -68,7 +71,7 @@ export function decideCheck(
   for (const { pix, returned } of endedReturns(received)) {
     if (booked.has(returnKey(pix.endToEndId, returned.id))) continue;
     const disposition = dispositions.get(pix.endToEndId) ?? 'suspense';
-    if (disposition === 'credit' && state.status === 'pending') {
+    if (isAwaited({ ...charge, ...state }, { pix, returned, disposition }, recorded)) {
       isWaiting = true;
       continue;
     }
@@ -79,7 +82,9 @@ export function decideCheck(
       return { steps, next: 'at_once' };
     }
     if (returned.status !== 'returned') continue;
-    const decided = decideReturn({ ...charge, ...state }, { pix, returned, disposition, booked });
+    const isDisputed = recorded.disputed.has(pix.endToEndId);
+    const seen = { pix, returned, disposition, booked, isDisputed };
+    const decided = decideReturn({ ...charge, ...state }, seen);
     steps.push(decided.book, ...decided.ignored);
     booked.set(returnKey(pix.endToEndId, returned.id), decided.booked);
     state = { ...state, ...decided.after };
@@ -88,6 +93,24 @@ export function decideCheck(
   if (removal !== null) steps.push(removal);
   if (isWaiting) return { steps, next: 'soon' };
   return { steps, next: decideNext(state, removal, { received, refunds: recorded.refunds }) };
+}
+
+type ShownReturn = { pix: ReceivedPix; returned: PixReturn; disposition: Disposition['kind'] };
+
+/**
+ * Whether a return waits: for the credit of its Pix, or, where the Pix is disputed and it is not ours, for its nature, which
+ * the acquirer may name a little later. A time far ahead of our clock is not waited for.
+ */
+function isAwaited(
+  { status, readAt }: ChargeRow,
+  { pix, returned, disposition }: ShownReturn,
+  { refunds, disputed }: Recorded,
+): boolean {
+  if (disposition === 'credit' && status === 'pending') return true;
+  const { id, nature, settledAt } = returned;
+  if (nature !== null || settledAt === null || refunds.has(id)) return false;
+  const ageMs = readAt.getTime() - settledAt.getTime();
+  return disputed.has(pix.endToEndId) && Math.abs(ageMs) < NATURE_WAIT_MS;
 }
 
 function endedReturns(received: readonly ReceivedPix[]) {

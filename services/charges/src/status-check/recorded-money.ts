@@ -2,6 +2,7 @@ import type { ReceivedPix } from '@pixmesh/acquirer/acquirer';
 import { type Cents, toCents } from '@pixmesh/kernel/money';
 import type { Queryable } from '@pixmesh/postgres/pool';
 
+import { findDisputedPix } from '#disputes/disputes.sql.ts';
 import type { Disposition } from '#received/decide-received.ts';
 import { findRecorded } from '#received/received-pix.sql.ts';
 import { findOwnRefunds } from '#refunds/refunds.sql.ts';
@@ -15,6 +16,8 @@ export type RecordedMoney = {
   returns: ReadonlyMap<string, Cents>;
   /** The acquirer's ids of returns that are refunds of ours. */
   refunds: ReadonlySet<string>;
+  /** The Pix with a return of no nature that have a dispute, unless it is won. */
+  disputed: ReadonlySet<string>;
 };
 
 /** One name of a return: the acquirer's ids of returns are unique within their Pix. */
@@ -22,7 +25,7 @@ export function returnKey(endToEndId: string, returnId: string): string {
   return `${endToEndId}/${returnId}`;
 }
 
-/** Loads what is recorded of some Pix. Returns are asked for only where a Pix shows any. */
+/** Loads what is recorded of some Pix. Returns are asked for only where a Pix shows any, disputes where that matters. */
 export async function loadRecordedMoney(
   db: Queryable,
   received: readonly ReceivedPix[],
@@ -38,6 +41,12 @@ export async function loadRecordedMoney(
     refunds: await findOwnRefunds(
       db,
       returned.flatMap(({ returns }) => returns.map(({ id }) => id)),
+    ),
+    disputed: await findDisputedPix(
+      db,
+      returned
+        .filter(({ returns }) => returns.some(({ nature }) => nature === null))
+        .map(({ endToEndId }) => endToEndId),
     ),
   };
 }
