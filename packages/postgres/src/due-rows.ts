@@ -19,8 +19,8 @@ export function isDue(urgency: Urgency): Statement {
 }
 
 /**
- * Whether a row of the table is due, by the first entry of its index on `check_at`: a lease moves `check_at`, so rows in
- * work do not count. An order and not `exists`, for which the whole table might be read.
+ * Whether the first entry of the table's index on `check_at` is due, by an order: for `exists` the whole table might be
+ * read. A row that a callback leased may keep its `check_at`, and then counts until its check ends.
  */
 export function hasDue(table: Statement): Statement {
   return sql`(select check_at from ${table} where check_at is not null order by check_at limit 1) <= now()`;
