@@ -5,6 +5,7 @@ import { ANSWER_HEADERS } from '@pixmesh/contracts/internal/headers';
 import { newId } from '@pixmesh/kernel/ids';
 
 import { toErrorAnswer } from './error-reply.ts';
+import { JSON_TYPE } from './json-type.ts';
 import { invalidRequest } from './refusal.ts';
 
 /** A client that reads nothing of its refusal is cut off after this long. */
@@ -45,7 +46,7 @@ export function answerClientError(
   const requestId = newId();
   const text = JSON.stringify(body);
   socket.end(
-    `HTTP/1.1 ${status} Bad Request\r\nconnection: close\r\ncontent-type: application/json; charset=utf-8\r\n` +
+    `HTTP/1.1 ${status} Bad Request\r\nconnection: close\r\ncontent-type: ${JSON_TYPE}\r\n` +
       `cache-control: no-store\r\nx-content-type-options: nosniff\r\n${ANSWER_HEADERS.requestId}: ${requestId}\r\n` +
       `content-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
   );

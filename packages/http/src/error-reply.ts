@@ -7,6 +7,7 @@ import {
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { FastifyError, FastifyReply } from 'fastify';
 
+import { JSON_TYPE } from './json-type.ts';
 import { explained, invalidRequest } from './refusal.ts';
 
 const STATUSES = { ...ERROR_STATUS, ...PEER_STATUS };
@@ -46,7 +47,7 @@ function isShown(code: string): code is keyof typeof STATUSES {
 
 export function sendError(reply: FastifyReply, error: unknown): FastifyReply {
   const { status, body } = toErrorAnswer(error);
-  return reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(body));
+  return reply.code(status).type(JSON_TYPE).send(JSON.stringify(body));
 }
 
 /** The framework's refusal of a large body says nothing of the limit. */

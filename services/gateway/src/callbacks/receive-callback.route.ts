@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
+import { JSON_TYPE } from '@pixmesh/http/json-type';
 import { rawBody } from '@pixmesh/http/service-app';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { acceptedValues, type RotatableSecret } from '@pixmesh/service/rotatable-secret';
@@ -28,7 +29,7 @@ export function registerReceiveCallback(
       },
       handler: async (request: FastifyRequest, reply: FastifyReply) => {
         await receiveCallback(deps, rawBody(request.body));
-        return reply.type('application/json; charset=utf-8').send('{}');
+        return reply.type(JSON_TYPE).send('{}');
       },
     });
   }

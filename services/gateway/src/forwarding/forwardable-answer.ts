@@ -1,10 +1,10 @@
 import { ANSWER_HEADERS } from '@pixmesh/contracts/internal/headers';
 import { markReplay } from '@pixmesh/http/answer-created';
 import type { InternalAnswer } from '@pixmesh/http/internal-client';
+import { JSON_TYPE } from '@pixmesh/http/json-type';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { FastifyReply } from 'fastify';
 
-const JSON_TYPE = 'application/json; charset=utf-8';
 const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
 

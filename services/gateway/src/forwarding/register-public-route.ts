@@ -2,6 +2,7 @@ import assert from 'node:assert';
 
 import { PUBLIC_ROUTES, type PublicRoute } from '@pixmesh/contracts/http/public-routes';
 import { runForAccount } from '@pixmesh/fair-share/current-account';
+import { JSON_TYPE } from '@pixmesh/http/json-type';
 import { ignoreBodies } from '@pixmesh/http/service-app';
 import { explained } from '@pixmesh/http/refusal';
 import type { Database } from '@pixmesh/postgres/pool';
@@ -33,8 +34,6 @@ declare module 'fastify' {
     work: Promise<unknown> | null;
   }
 }
-
-const JSON_TYPE = 'application/json; charset=utf-8';
 
 export type PublicRouteDeps = {
   db: Database;

@@ -1,4 +1,5 @@
 import { buildPublicDocument } from '@pixmesh/contracts/openapi/build-public-document';
+import { JSON_TYPE } from '@pixmesh/http/json-type';
 import type { FastifyInstance } from 'fastify';
 
 import { sendStatic, toStaticAnswer } from './static-answer.ts';
@@ -14,7 +15,7 @@ const OPENAPI_PATH = '/openapi.json';
  */
 export function registerOpenApi(app: FastifyInstance): void {
   const document = toStaticAnswer(JSON.stringify(buildPublicDocument()), {
-    'content-type': 'application/json; charset=utf-8',
+    'content-type': JSON_TYPE,
   });
   app.get(OPENAPI_PATH, async (request, reply) => sendStatic(request, reply, await document));
 }

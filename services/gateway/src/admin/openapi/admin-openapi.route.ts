@@ -1,4 +1,5 @@
 import { buildAdminDocument } from '@pixmesh/contracts/openapi/build-admin-document';
+import { JSON_TYPE } from '@pixmesh/http/json-type';
 import type { FastifyInstance } from 'fastify';
 
 import { sendStatic, toStaticAnswer } from '#openapi/static-answer.ts';
@@ -9,7 +10,7 @@ import { sendStatic, toStaticAnswer } from '#openapi/static-answer.ts';
  */
 export function registerAdminOpenApi(app: FastifyInstance): void {
   const document = toStaticAnswer(JSON.stringify(buildAdminDocument()), {
-    'content-type': 'application/json; charset=utf-8',
+    'content-type': JSON_TYPE,
   });
   app.get('/openapi.json', async (request, reply) => sendStatic(request, reply, await document));
 }
