@@ -13,7 +13,7 @@ export function readBody<Schema extends z.ZodType>(
 }
 
 /** A path parameter as an id; ill-formed is unknown (decision 14). @throws AppError `NOT_FOUND` */
-export function readPathId(request: FastifyRequest): string {
+export function requirePathId(request: FastifyRequest): string {
   const id = parseId((request.params as { id: string }).id);
   if (id === null) throw new AppError('NOT_FOUND');
   return id;

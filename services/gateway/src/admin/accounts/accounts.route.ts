@@ -17,7 +17,7 @@ import {
 } from '#account/accounts.sql.ts';
 
 import { recordChange } from '../audit/record-change.ts';
-import { found, readBody, readPathId } from '../read-request.ts';
+import { found, readBody, requirePathId } from '../read-request.ts';
 import { toAccountResource } from './account-resource.ts';
 import { buildLimitsChanged } from './build-limits-changed.ts';
 import { announcesLimits, changedAccount, newAccount } from './decide-account.ts';
@@ -58,11 +58,11 @@ export function registerAccounts(app: FastifyInstance, deps: AccountsDeps): void
   });
 
   app.get('/admin/accounts/:id', async (request) => {
-    return toAccountResource(found(await findAccount(db, readPathId(request) as AccountId)));
+    return toAccountResource(found(await findAccount(db, requirePathId(request) as AccountId)));
   });
 
   app.patch('/admin/accounts/:id', async (request) => {
-    const id = readPathId(request) as AccountId;
+    const id = requirePathId(request) as AccountId;
     return await changeAccount(deps, { id, actor: request.actor }, () =>
       readBody(UpdateAccountBody, request),
     );

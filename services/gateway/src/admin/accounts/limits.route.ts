@@ -11,7 +11,7 @@ import type { RequestCounters } from '#limits/request-counters.ts';
 
 import { listLimitedKeys } from '../keys/keys.sql.ts';
 import { callOwner, type OwnerAndTablesDeps, readAnswer } from '../owners/call-owner.ts';
-import { found, readPathId } from '../read-request.ts';
+import { found, requirePathId } from '../read-request.ts';
 
 const KEYS_MAX = 100;
 const DISPATCHER = 'webhook-dispatcher';
@@ -21,7 +21,7 @@ export type LimitsDeps = OwnerAndTablesDeps & { counters: Pick<RequestCounters, 
 /** `GET /admin/accounts/{id}/limits`: what is limited, and how much of it is used at this moment. */
 export function registerLimits(app: FastifyInstance, deps: LimitsDeps): void {
   app.get('/admin/accounts/:id/limits', async (request): Promise<AccountLimits> => {
-    const account = found(await findAccount(deps.db, readPathId(request) as AccountId));
+    const account = found(await findAccount(deps.db, requirePathId(request) as AccountId));
     const { id, limits, settings } = account;
     const [use, keys] = await Promise.all([
       readUse(deps, request, id),

@@ -14,7 +14,7 @@ import { findAccount } from '#account/accounts.sql.ts';
 
 import { recordChange } from '../audit/record-change.ts';
 import { fingerprintOf, readAdminCreationId } from '../creation-id.ts';
-import { found, readBody, readPathId } from '../read-request.ts';
+import { found, readBody, requirePathId } from '../read-request.ts';
 import {
   type Application,
   findApplication,
@@ -45,7 +45,7 @@ export function registerApplications(app: FastifyInstance, deps: ApplicationDeps
 
   app.get('/admin/accounts/:id/applications', async (request) => {
     const page = readListQuery(ListApplicationsQuery, request.query);
-    const account = found(await findAccount(db, readPathId(request) as AccountId));
+    const account = found(await findAccount(db, requirePathId(request) as AccountId));
     return await answerList({
       page,
       fetch: (limit) => listApplications(db, account.id, { ...page, limit }),
@@ -62,7 +62,7 @@ async function createApplication(
   { db }: ApplicationDeps,
   request: FastifyRequest,
 ): Promise<CreatedOnce<Application>> {
-  const { id: accountId } = found(await findAccount(db, readPathId(request) as AccountId));
+  const { id: accountId } = found(await findAccount(db, requirePathId(request) as AccountId));
   const creation = readAdminCreationId(request, accountId, 'application');
   const id = creation.id as ApplicationId;
   return await createOnce(creation.repeatable, {
@@ -88,7 +88,7 @@ async function createApplication(
 }
 
 async function changeApplication(deps: ApplicationDeps, request: FastifyRequest): Promise<object> {
-  const id = readPathId(request) as ApplicationId;
+  const id = requirePathId(request) as ApplicationId;
   const { after, isAnnounced } = await deps.db.transaction(async (tx) => {
     const before = found(await lockApplication(tx, id));
     const body = readBody(UpdateApplicationBody, request);

@@ -18,7 +18,7 @@ import {
   parseJson,
   readAnswer,
 } from '../owners/call-owner.ts';
-import { readBody, readPathId } from '../read-request.ts';
+import { readBody, requirePathId } from '../read-request.ts';
 import { type DeadLetterPage, mergePages } from './merge-pages.ts';
 import type { AskOwnLetters } from './own-letters.ts';
 
@@ -75,7 +75,7 @@ type Place = { service: DeadLetterService; id: string };
 
 /** @throws AppError `NOT_FOUND` for an unknown service or an ill-formed id */
 function placeOf(request: FastifyRequest): Place {
-  const id = readPathId(request);
+  const id = requirePathId(request);
   const { service: asked } = request.params as { service: string };
   const service = DeadLetterService.options.find((name) => name === asked);
   if (service === undefined) throw new AppError('NOT_FOUND');

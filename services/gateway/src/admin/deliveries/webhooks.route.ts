@@ -10,7 +10,7 @@ import { relayAnswer } from '#forwarding/forwardable-answer.ts';
 import { callOwner, type OwnerAndTablesDeps } from '../owners/call-owner.ts';
 import { registerOwnedChange } from '../owners/owned-change.route.ts';
 import { readSentBody, wrapBody } from '../owners/sent-body.ts';
-import { found, readPathId } from '../read-request.ts';
+import { found, requirePathId } from '../read-request.ts';
 
 const WEBHOOK = {
   owner: 'webhook-dispatcher',
@@ -22,7 +22,7 @@ const WEBHOOK = {
 /** The endpoints of `/v1/webhooks` as operators see and change them. */
 export function registerWebhooks(app: FastifyInstance, deps: OwnerAndTablesDeps): void {
   app.get('/admin/applications/:id/webhooks', async (request, reply) => {
-    const { id } = found(await findApplication(deps.db, readPathId(request) as ApplicationId));
+    const { id } = found(await findApplication(deps.db, requirePathId(request) as ApplicationId));
     const path = buildUpstreamPath(OPERATOR_DELIVERY_PATHS.listWebhooks, { id }, '');
     return relayAnswer(
       reply,

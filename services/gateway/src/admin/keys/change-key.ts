@@ -7,7 +7,7 @@ import type { FastifyRequest } from 'fastify';
 import { changedRequestLimits } from '#account/account-limits.ts';
 
 import { recordChange } from '../audit/record-change.ts';
-import { found, readBody, readPathId } from '../read-request.ts';
+import { found, readBody, requirePathId } from '../read-request.ts';
 import { toKeyResource } from './key-resource.ts';
 import { lockKey, revokeKey, updateKey } from './keys.sql.ts';
 
@@ -16,7 +16,7 @@ export async function changeKey(
   { db }: { db: Database },
   request: FastifyRequest,
 ): Promise<object> {
-  const id = readPathId(request) as ApiKeyId;
+  const id = requirePathId(request) as ApiKeyId;
   return await db.transaction(async (tx) => {
     const before = found(await lockKey(tx, id));
     const body = readBody(UpdateKeyBody, request);
@@ -41,7 +41,7 @@ export async function changeKey(
 
 /** Revokes a key for good. A repeat finds it revoked and changes nothing. */
 export async function removeKey(deps: { db: Database }, request: FastifyRequest): Promise<void> {
-  const id = readPathId(request) as ApiKeyId;
+  const id = requirePathId(request) as ApiKeyId;
   await deps.db.transaction(async (tx) => {
     const before = found(await lockKey(tx, id));
     if (before.revokedAt !== null) return;

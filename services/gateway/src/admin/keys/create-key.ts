@@ -10,7 +10,7 @@ import type { Pepper } from '#authentication/peppers.ts';
 import { findApplication } from '../applications/applications.sql.ts';
 import { recordChange } from '../audit/record-change.ts';
 import { fingerprintOf, readAdminCreationId } from '../creation-id.ts';
-import { found, readBody, readPathId } from '../read-request.ts';
+import { found, readBody, requirePathId } from '../read-request.ts';
 import { toKeyResource } from './key-resource.ts';
 import { findStoredKey, insertKey, type StoredKey } from './keys.sql.ts';
 
@@ -25,7 +25,7 @@ export async function createKey(
   { db, pepper }: KeyDeps,
   request: FastifyRequest,
 ): Promise<CreatedOnce<StoredKey> & { key: string | null }> {
-  const application = found(await findApplication(db, readPathId(request) as ApplicationId));
+  const application = found(await findApplication(db, requirePathId(request) as ApplicationId));
   const creation = readAdminCreationId(request, application.accountId, 'key');
   const id = creation.id as ApiKeyId;
   const { key, publicId } = generateApiKey();

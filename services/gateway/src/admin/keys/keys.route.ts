@@ -6,7 +6,7 @@ import type { ApiKeyId, ApplicationId } from '@pixmesh/kernel/ids';
 import type { FastifyInstance } from 'fastify';
 
 import { findApplication } from '../applications/applications.sql.ts';
-import { found, readPathId } from '../read-request.ts';
+import { found, requirePathId } from '../read-request.ts';
 import { changeKey, removeKey } from './change-key.ts';
 import { createKey, type KeyDeps } from './create-key.ts';
 import { toKeyResource } from './key-resource.ts';
@@ -23,7 +23,7 @@ export function registerKeys(app: FastifyInstance, deps: KeyDeps): void {
 
   app.get('/admin/applications/:id/keys', async (request) => {
     const page = readListQuery(ListKeysQuery, request.query);
-    const application = found(await findApplication(db, readPathId(request) as ApplicationId));
+    const application = found(await findApplication(db, requirePathId(request) as ApplicationId));
     return await answerList({
       page,
       fetch: (limit) => listKeys(db, application.id, { ...page, limit }),

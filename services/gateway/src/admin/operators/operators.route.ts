@@ -10,7 +10,7 @@ import type { FastifyInstance } from 'fastify';
 
 import { recordChange } from '../audit/record-change.ts';
 import { digestToken } from '../authenticate-operator.ts';
-import { found, readBody, readPathId } from '../read-request.ts';
+import { found, readBody, requirePathId } from '../read-request.ts';
 import {
   findOperator,
   insertOperator,
@@ -59,7 +59,7 @@ export function registerOperators(app: FastifyInstance, { db }: { db: Database }
   app.register(async (bodiless) => {
     ignoreBodies(bodiless);
     bodiless.delete('/admin/operators/:id', async (request, reply) => {
-      const id = readPathId(request);
+      const id = requirePathId(request);
       await db.transaction(async (tx) => {
         const removed = found(await removeOperator(tx, id));
         await recordChange(tx, {

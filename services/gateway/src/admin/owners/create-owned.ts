@@ -7,7 +7,7 @@ import type { ForwardableAnswer } from '#forwarding/forwardable-answer.ts';
 
 import type { AuditAction } from '../audit/record-change.ts';
 import { readAdminCreationId } from '../creation-id.ts';
-import { found, readPathId } from '../read-request.ts';
+import { found, requirePathId } from '../read-request.ts';
 import { changeAudited } from './audited-change.ts';
 import { callOwner, type OwnerAndTablesDeps, type OwnerService } from './call-owner.ts';
 import { readSentBody, wrapBody } from './sent-body.ts';
@@ -33,7 +33,7 @@ export async function createOfAccount(
   request: FastifyRequest,
   creation: Omit<Creation, 'id' | 'envelope' | 'kind'> & { kind: 'charge' | 'payout' },
 ): Promise<ForwardableAnswer> {
-  const account = found(await findAccount(deps.db, readPathId(request) as AccountId));
+  const account = found(await findAccount(deps.db, requirePathId(request) as AccountId));
   const { id } = readAdminCreationId(request, account.id, creation.kind);
   const { settings } = account;
   return await createOwned(deps, request, {

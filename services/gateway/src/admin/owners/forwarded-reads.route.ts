@@ -11,7 +11,7 @@ import { findAccount } from '#account/accounts.sql.ts';
 import { buildUpstreamPath } from '#forwarding/build-upstream-path.ts';
 import { relayAnswer } from '#forwarding/forwardable-answer.ts';
 
-import { found, readPathId } from '../read-request.ts';
+import { found, requirePathId } from '../read-request.ts';
 import { callOwner, type OwnerAndTablesDeps, type OwnerService } from './call-owner.ts';
 
 /** One read that its owner answers as it stands: filters, paging and faults are the owner's. */
@@ -72,7 +72,7 @@ const FORWARDED_READS: readonly ForwardedRead[] = [
 export function registerForwardedReads(app: FastifyInstance, deps: OwnerAndTablesDeps): void {
   for (const { path, owner, upstream, ofAccount } of FORWARDED_READS) {
     app.get<{ Params: Record<string, string> }>(path, async (request, reply) => {
-      if (ofAccount) found(await findAccount(deps.db, readPathId(request) as AccountId));
+      if (ofAccount) found(await findAccount(deps.db, requirePathId(request) as AccountId));
       const target = buildUpstreamPath(upstream, request.params, request.raw.url ?? '');
       const call = { request, method: 'GET', path: target } as const;
       return relayAnswer(reply, await callOwner(deps, owner, call));
