@@ -29,7 +29,7 @@ export function startListsJob<Item>(deps: {
     logger,
     ...(signal && { signal }),
     inFlightMax: readings.length,
-    intakes: [{ take, max: readings.length }],
+    sources: [{ take, max: readings.length }],
     handle: async (cursor) => {
       const reading = byName.get(cursor.name);
       if (reading) await readList({ db, logger, leaseMs: LEASE_MS }, reading, cursor);

@@ -18,7 +18,7 @@ function aJob(changes: Partial<DueRowsJobOptions<Row>>, due: Row[] = []) {
     logger: createLogger('test', 'warn', { write: (line) => void logLines.push(line) }),
     signal,
     inFlightMax: 4,
-    intakes: [takeFrom(due)],
+    sources: [takeFrom(due)],
     handle: async (row) => {
       done.push(row.id);
       await Promise.resolve();
@@ -88,18 +88,18 @@ test('no more rows are in work than the bound allows, and a free place is filled
   await job[Symbol.asyncDispose]();
 });
 
-test('what stands first among the intakes gets the free places first', async () => {
+test('what stands first among the sources gets the free places first', async () => {
   const requested = rows('r1', 'r2', 'r3', 'r4');
   const routine = rows('x1', 'x2');
   const { job, done } = aJob({
-    intakes: [takeFrom(requested), { ...takeFrom(routine), intervalMs: 10 }],
+    sources: [takeFrom(requested), { ...takeFrom(routine), intervalMs: 10 }],
   });
   await eventually(() => expect(done).toHaveLength(6));
   expect(done.slice(0, 4)).toEqual(['r1', 'r2', 'r3', 'r4']);
   await job[Symbol.asyncDispose]();
 });
 
-test('an intake with an interval is asked no more often than that', async () => {
+test('a source with an interval is asked no more often than that', async () => {
   let asked = 0;
   const routine = {
     max: 1,
@@ -110,7 +110,7 @@ test('an intake with an interval is asked no more often than that', async () => 
     },
   };
   const requested = rows('a', 'b', 'c', 'd', 'e', 'f');
-  const { job, done } = aJob({ intakes: [takeFrom(requested, 1), routine] });
+  const { job, done } = aJob({ sources: [takeFrom(requested, 1), routine] });
   await eventually(() => expect(done).toHaveLength(6));
   expect(asked).toBe(1);
   await job[Symbol.asyncDispose]();
@@ -135,7 +135,7 @@ test('a database that is away is waited for, and the log says so once', async ()
       ? Promise.reject(new Error('away'))
       : Promise.resolve(due.splice(0, limit));
   };
-  const { job, done, logLines } = aJob({ intakes: [{ max: 4, take }] });
+  const { job, done, logLines } = aJob({ sources: [{ max: 4, take }] });
   await eventually(() => expect(done).toEqual(['a']));
   expect(logLines).toHaveLength(1);
   expect(job.isAlive()).toBe(true);
@@ -179,7 +179,7 @@ test('work takes connections in the turns of its account, or in those of the ins
 
 test('rows that a caller takes share the places, and none is taken beyond them or after a stop', async () => {
   const gate = Promise.withResolvers<void>();
-  const { job } = aJob({ inFlightMax: 3, intakes: [], handle: () => gate.promise });
+  const { job } = aJob({ inFlightMax: 3, sources: [], handle: () => gate.promise });
   const places: number[] = [];
   const take = (taken: Row[]) => (free: number) => {
     places.push(free);
@@ -202,7 +202,7 @@ test('where ends wake nothing, a free place does as long as more was due than th
     asked += 1;
     return Promise.resolve(due.splice(0, limit));
   };
-  const { job, done } = aJob({ inFlightMax: 1, wakesAtEnds: false, intakes: [{ max: 1, take }] });
+  const { job, done } = aJob({ inFlightMax: 1, wakesAtEnds: false, sources: [{ max: 1, take }] });
   await eventually(() => expect(done).toEqual(['a', 'b', 'c']));
   expect(asked).toBeLessThanOrEqual(5);
   await job[Symbol.asyncDispose]();

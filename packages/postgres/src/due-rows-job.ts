@@ -14,12 +14,12 @@ const POLL_INTERVAL_MS = 250;
 const RETRY = { firstMs: POLL_INTERVAL_MS, maxMs: 2_000 };
 
 /** One way in which rows come due. */
-export type Intake<Row> = {
+export type RowSource<Row> = {
   /** Leases up to `limit` rows to this process, the most urgent first. */
   take(limit: number): Promise<Row[]>;
   /** Rows in one turn. */
   max: number;
-  /** The pause between two turns of this intake; none where it is absent. */
+  /** The pause between two turns of this source; none where it is absent. */
   intervalMs?: number;
 };
 
@@ -32,7 +32,7 @@ export type DueRowsJobOptions<Row> = {
   /** Rows that this process works on at the same time. */
   inFlightMax: number;
   /** Asked in this order in every turn: what comes first gets the free places first. */
-  intakes: readonly Intake<Row>[];
+  sources: readonly RowSource<Row>[];
   /** The work on one row; it gives the lease back. What it throws is logged, and its lease ends by itself. */
   handle(row: Row): Promise<void>;
   /** Fields of a log line about a row: ids only. */
@@ -68,9 +68,9 @@ export function startDueRowsJob<Row>(options: DueRowsJobOptions<Row>): DueRowsJo
   const taking = new Set<Promise<void>>();
   let kept = 0;
   let isStopping = false;
-  /** Of each intake, whether it may have more than there was room for: then a free place is a reason to ask again. */
-  const hasMore = options.intakes.map(() => false);
-  const lastTakenMs = options.intakes.map(() => Number.NEGATIVE_INFINITY);
+  /** Of each source, whether it may have more than there was room for: then a free place is a reason to ask again. */
+  const hasMore = options.sources.map(() => false);
+  const lastTakenMs = options.sources.map(() => Number.NEGATIVE_INFINITY);
   const loop = startPollingLoop({ name, logger, signal, retry: RETRY, turn });
   return {
     isAlive: loop.isAlive,
@@ -106,25 +106,25 @@ export function startDueRowsJob<Row>(options: DueRowsJobOptions<Row>): DueRowsJo
     return { pauseMs: taken > 0 ? 0 : nextInMs() };
   }
 
-  /** Rows taken by the intakes that know no pause: while they give, the next turn follows at once. */
+  /** Rows taken by the sources that know no pause: while they give, the next turn follows at once. */
   async function takeDue(stopping: AbortSignal): Promise<number> {
     let taken = 0;
-    for (const [index, intake] of options.intakes.entries()) {
-      if (stopping.aborted || restMs(intake, lastTakenMs[index]) > 0) continue;
+    for (const [index, source] of options.sources.entries()) {
+      if (stopping.aborted || restMs(source, lastTakenMs[index]) > 0) continue;
       lastTakenMs[index] = performance.now();
-      const limit = Math.min(intake.max, freePlaces());
-      const rows = limit > 0 ? await intake.take(limit) : [];
+      const limit = Math.min(source.max, freePlaces());
+      const rows = limit > 0 ? await source.take(limit) : [];
       hasMore[index] = rows.length === limit;
       begin(rows);
-      if (intake.intervalMs === undefined) taken += rows.length;
+      if (source.intervalMs === undefined) taken += rows.length;
     }
     return taken;
   }
 
-  /** An intake that has a pause, and more, is asked again as soon as its pause is over. */
+  /** A source that has a pause, and more, is asked again as soon as its pause is over. */
   function nextInMs(): number {
-    const rests = options.intakes.map((intake, index) =>
-      intake.intervalMs && hasMore[index] ? restMs(intake, lastTakenMs[index]) : pollMs,
+    const rests = options.sources.map((source, index) =>
+      source.intervalMs && hasMore[index] ? restMs(source, lastTakenMs[index]) : pollMs,
     );
     return Math.max(1, Math.min(pollMs, ...rests));
   }
@@ -141,7 +141,7 @@ export function startDueRowsJob<Row>(options: DueRowsJobOptions<Row>): DueRowsJo
   }
 }
 
-/** What is left of the pause of an intake. */
+/** What is left of the pause of a source. */
 function restMs({ intervalMs = 0 }: { intervalMs?: number }, lastTakenMs = 0): number {
   return intervalMs - (performance.now() - lastTakenMs);
 }

@@ -62,7 +62,7 @@ async function startProcess() {
         logger,
         signal: signals[name],
         inFlightMax: 4,
-        intakes: [{ take, max: 4 }],
+        sources: [{ take, max: 4 }],
         handle: async ({ id }) => {
           done.push({ id, ms: performance.now() });
           await db.query(sql`update ${table} set check_at = null where id = ${id}::int`);

@@ -14,7 +14,7 @@ export function startReadDisputesJob(
     logger: deps.logger,
     ...(deps.signal && { signal: deps.signal }),
     inFlightMax: 1,
-    intakes: [{ take: () => leaseReading(deps.db, deps.leaseMs), max: 1 }],
+    sources: [{ take: () => leaseReading(deps.db, deps.leaseMs), max: 1 }],
     handle: (reading) => readDisputes(deps, reading),
     describe: () => ({}),
     parentOf: () => null,

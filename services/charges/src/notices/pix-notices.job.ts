@@ -24,7 +24,7 @@ export function startPixNoticesJob(
     logger,
     signal,
     inFlightMax: IN_FLIGHT_MAX,
-    intakes: [
+    sources: [
       {
         take: (limit) => leaseDueNotices(db, 'requested', { limit, leaseMs }),
         max: LISTED_BATCH,

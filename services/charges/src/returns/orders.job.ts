@@ -31,7 +31,7 @@ export function startOrdersJob<Row extends OrderRow>(options: OrdersJobOptions<R
     logger,
     signal,
     inFlightMax,
-    intakes: [{ take, max: inFlightMax }],
+    sources: [{ take, max: inFlightMax }],
     handle: (leased) => options.handle(leased),
     describe: ({ row }) => options.describe(row),
     parentOf: ({ row }) => row.checkTraceparent,

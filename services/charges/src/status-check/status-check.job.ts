@@ -32,7 +32,7 @@ export function startStatusCheckJob(deps: StatusCheckDeps): DueRowsJob<LeasedCha
     logger,
     signal,
     inFlightMax: IN_FLIGHT_MAX,
-    intakes: [
+    sources: [
       {
         take: inTurn((turn) => leaseDueCharges(db, 'requested', { ...turn, leaseMs })),
         max: IN_FLIGHT_MAX,

@@ -33,7 +33,7 @@ export function startReleasePending(deps: ReleasePendingDeps): PollingLoop {
     logger: deps.logger,
     ...(deps.signal && { signal: deps.signal }),
     inFlightMax: IN_FLIGHT_MAX,
-    intakes: [{ take: (limit) => takeDueReleases(deps.db, limit), max: IN_FLIGHT_MAX }],
+    sources: [{ take: (limit) => takeDueReleases(deps.db, limit), max: IN_FLIGHT_MAX }],
     handle: (release) => releaseDue(deps, release),
     describe: ({ creditId, accountId }) => ({ command_id: creditId, account_id: accountId }),
     parentOf: () => null,

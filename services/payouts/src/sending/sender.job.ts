@@ -45,7 +45,7 @@ export function startSender(deps: SendingDeps & { signal: WakeSignal }): Sender 
     logger,
     signal,
     inFlightMax: slots,
-    intakes: [{ take: inTurn(take), max: slots }],
+    sources: [{ take: inTurn(take), max: slots }],
     handle: send,
     wakesAtEnds: false,
     describe: (claim) => ({ payout_id: claim.payout.id }),

@@ -33,7 +33,7 @@ export function startStatusCheckJob(
     logger: deps.logger,
     signal: deps.signal,
     inFlightMax: IN_FLIGHT_MAX,
-    intakes: [
+    sources: [
       {
         take: inTurn((turn) => leaseDuePayouts(db, 'requested', { ...turn, leaseMs })),
         max: IN_FLIGHT_MAX,
@@ -43,6 +43,7 @@ export function startStatusCheckJob(
         max: ROUTINE_BATCH,
         intervalMs: ROUTINE_INTERVAL_MS,
       },
+      // Takes no rows: runs at an interval between the other sources.
       { take: postpone, max: POSTPONED_BATCH, intervalMs: POSTPONE_INTERVAL_MS },
     ],
     // What ends makes due is requested, and wakes by itself.
