@@ -145,11 +145,11 @@ async function encodeWhatFits(options: PublisherOptions, events: readonly EventT
   );
   const outgoing = encoded.filter((one, index) => {
     const { eventId, topic, key } = events[index]!;
-    const line = JSON.stringify([topic, key]);
-    if (held.has(line)) postponed.add(eventId);
+    const orderingKey = JSON.stringify([topic, key]);
+    if (held.has(orderingKey)) postponed.add(eventId);
     else if (one instanceof Error) misfits.set(eventId, one.message);
-    if (one instanceof Error) held.add(line);
-    return !held.has(line);
+    if (one instanceof Error) held.add(orderingKey);
+    return !held.has(orderingKey);
   });
   return { outgoing: outgoing as Outgoing[], misfits, postponed };
 }

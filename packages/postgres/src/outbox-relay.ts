@@ -22,7 +22,7 @@ import {
   readOldestAge,
   deletePublished,
 } from './outbox-queue.sql.ts';
-import { readHeldLines } from './parked-events.ts';
+import { readHeldKeys } from './parked-events.ts';
 import type { Database, Transaction } from './pool.ts';
 
 /**
@@ -56,13 +56,13 @@ const QUEUE_START = 0n;
 const NOTHING_LEFT: Unpublished = { misfits: new Map(), postponed: new Set() };
 
 /** What goes in order: the events of one key of a topic. */
-type Line = Pick<QueuedEvent, 'topic' | 'key'>;
+type OrderingKey = Pick<QueuedEvent, 'topic' | 'key'>;
 
 /** A pass over the queue, batch by batch. */
 export type Pass = {
   /** Where the next batch is read; null where nothing waits, and the oldest are claimed. */
   after: bigint | null;
-  /** Lines of which an event waits before that place, or was held when the pass began: what comes later waits too. */
+  /** Ordering keys of which an event waits before that place, or was held as the pass began: later events wait too. */
   waiting: ReadonlySet<string>;
   /** What was committed when the pass began. What came later may follow an event at a place that was read before. */
   snapshot: string | null;
@@ -141,7 +141,9 @@ export async function relayOnce(deps: RelayDeps, pass: Pass = CLAIMING): Promise
   return await deps.db.transaction(async (tx) => {
     const { after, waiting, snapshot } = pass;
     const rows = after === null ? await claimEvents(tx) : await readEvents(tx, after, snapshot);
-    const events = rows.filter((row) => !row.isHeld && !row.isLate && !waiting.has(lineOf(row)));
+    const events = rows.filter(
+      (row) => !row.isHeld && !row.isLate && !waiting.has(orderingKeyOf(row)),
+    );
     const left = events.length === 0 ? NOTHING_LEFT : await deps.publish(events);
     const taken = events.filter(({ eventId }) => !left.postponed.has(eventId));
     for (const event of taken) {
@@ -176,16 +178,16 @@ async function nextPass(
   const last = rows.at(-1);
   if (isAtStart && stay.length === 0) return CLAIMING;
   if (last === undefined || rows.length < BATCH_SIZE) return FROM_START;
-  // Who releases a held line waits for this transaction, so its later events are behind what it has read.
-  const held: readonly Line[] = isAtStart ? await readHeldLines(tx) : [];
+  // Who releases a held key waits for this transaction, so its later events are behind what it has read.
+  const held: readonly OrderingKey[] = isAtStart ? await readHeldKeys(tx) : [];
   return {
     after: last.place,
-    waiting: new Set([...pass.waiting, ...[...held, ...stay].map(lineOf)]),
+    waiting: new Set([...pass.waiting, ...[...held, ...stay].map(orderingKeyOf)]),
     snapshot: pass.snapshot ?? last.snapshot,
   };
 }
 
-function lineOf({ topic, key }: Line): string {
+function orderingKeyOf({ topic, key }: OrderingKey): string {
   return JSON.stringify([topic, key]);
 }
 

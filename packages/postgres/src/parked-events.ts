@@ -13,10 +13,10 @@ import { named, sql } from './sql.ts';
 import { forgetCommand } from './unanswered-commands.ts';
 
 /** A topic and a key whose events are held back. */
-export type HeldLine = { topic: string; key: string };
+export type HeldKey = { topic: string; key: string };
 
-export async function readHeldLines(db: Queryable): Promise<HeldLine[]> {
-  return await db.query<HeldLine>(
+export async function readHeldKeys(db: Queryable): Promise<HeldKey[]> {
+  return await db.query<HeldKey>(
     named(
       'outbox_held_lines',
       sql`select distinct topic, key from dead_letters where consumer = 'outbox' and ${IS_OPEN}`,

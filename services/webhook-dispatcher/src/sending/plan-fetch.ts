@@ -28,9 +28,9 @@ export type FetchPlan = {
 };
 
 /** A lane in which something may be due, and what the plan gives it. */
-type Wanting = { lane: OwnedLane; most: number; take: number; recovered: number };
+type LaneDemand = { lane: OwnedLane; takeMax: number; take: number; recovered: number };
 /** Lanes of one account, in turn. */
-type Line = { accountId: string; lanes: Wanting[] };
+type AccountLanes = { accountId: string; lanes: LaneDemand[] };
 type Pools = Record<'all' | 'failing' | 'recovered', AccountPool>;
 
 /**
@@ -39,77 +39,77 @@ type Pools = Record<'all' | 'failing' | 'recovered', AccountPool>;
  */
 export function planFetch(lanes: ReadonlyMap<string, OwnedLane>, bounds: Bounds): FetchPlan {
   const pools = readPools(lanes.values(), bounds.inFlightMax);
-  const served = new Set<Wanting>();
+  const served = new Set<LaneDemand>();
   const fullAccounts = new Set<string>();
   let isSaturated = false;
-  let lines = readLines(lanes.values(), bounds, pools);
-  while (lines.length > 0) {
-    lines = lines.filter((line) => {
-      const wanting = serveNext(line, pools, bounds);
+  let accounts = groupByAccount(lanes.values(), bounds, pools);
+  while (accounts.length > 0) {
+    accounts = accounts.filter((account) => {
+      const demand = serveNext(account, pools, bounds);
       // At the end of the order again.
-      if (wanting !== null) {
-        served.delete(wanting);
-        served.add(wanting);
+      if (demand !== null) {
+        served.delete(demand);
+        served.add(demand);
         return true;
       }
-      if (line.lanes.length > 0) isSaturated = true;
+      if (account.lanes.length > 0) isSaturated = true;
       // One that got a slot does not wait for others: it may have no more than one delivery due.
-      if (line.lanes.some(({ take }) => take === 0)) fullAccounts.add(line.accountId);
+      if (account.lanes.some(({ take }) => take === 0)) fullAccounts.add(account.accountId);
       return false;
     });
   }
   return { requests: [...served].map(toRequest), fullAccounts, isSaturated };
 }
 
-/** Gives a slot to the next lane of a line; null where none of them may have one. */
-function serveNext(line: Line, pools: Pools, { perLaneMax }: Bounds): Wanting | null {
-  const { accountId, lanes } = line;
+/** Gives a slot to the next lane of an account; null where none of them may have one. */
+function serveNext(account: AccountLanes, pools: Pools, { perLaneMax }: Bounds): LaneDemand | null {
+  const { accountId, lanes } = account;
   while (lanes.length > 0 && pools.all.has(accountId)) {
-    const wanting = lanes.shift()!;
-    const isFailing = wanting.lane.failureCount > 0;
+    const demand = lanes.shift()!;
+    const isFailing = demand.lane.failureCount > 0;
     if (isFailing && !pools.failing.has(accountId)) continue;
     pools.all.take(accountId);
     if (isFailing) pools.failing.take(accountId);
-    wanting.take += 1;
+    demand.take += 1;
     if (
-      wanting.recovered < roomForRecovered(wanting.lane, perLaneMax) &&
+      demand.recovered < roomForRecovered(demand.lane, perLaneMax) &&
       pools.recovered.has(accountId)
     ) {
       pools.recovered.take(accountId);
-      wanting.recovered += 1;
+      demand.recovered += 1;
     }
-    if (wanting.take < wanting.most) lanes.push(wanting);
-    return wanting;
+    if (demand.take < demand.takeMax) lanes.push(demand);
+    return demand;
   }
   return null;
 }
 
-function toRequest({ lane, take, recovered }: Wanting): LaneRequest {
+function toRequest({ lane, take, recovered }: LaneDemand): LaneRequest {
   const inFlight = [...lane.inFlight];
   return { id: lane.id, take, recovered, wantsOther: wantsOther(lane, take), inFlight };
 }
 
 /** Lanes that may have more, by account; both in the order of their last turns. */
-function readLines(lanes: Iterable<OwnedLane>, bounds: Bounds, pools: Pools): Line[] {
+function groupByAccount(lanes: Iterable<OwnedLane>, bounds: Bounds, pools: Pools): AccountLanes[] {
   const { inFlightMax, perLaneMax, nowMs, pausedAccounts } = bounds;
   const isScarce = pools.all.free() < inFlightMax * SCARCE_SHARE;
   const lastTurns = new Map<string, number>();
-  const wanting: Wanting[] = [];
+  const demands: LaneDemand[] = [];
   for (const lane of lanes) {
     const { accountId, lastTurn } = lane;
     lastTurns.set(accountId, Math.max(lastTurn, lastTurns.get(accountId) ?? 0));
     if (!lane.isDirty || lane.isResting || pausedAccounts.has(accountId)) continue;
     const room = roomOf(lane, perLaneMax, nowMs);
-    const most = isScarce && !lane.isProven ? Math.min(room, 1 - lane.inFlight.size) : room;
-    if (most > 0) wanting.push({ lane, most, take: 0, recovered: 0 });
+    const takeMax = isScarce && !lane.isProven ? Math.min(room, 1 - lane.inFlight.size) : room;
+    if (takeMax > 0) demands.push({ lane, takeMax, take: 0, recovered: 0 });
   }
-  wanting.sort((one, other) => one.lane.lastTurn - other.lane.lastTurn);
-  const byAccount = Map.groupBy(wanting, ({ lane }) => lane.accountId);
+  demands.sort((one, other) => one.lane.lastTurn - other.lane.lastTurn);
+  const byAccount = Map.groupBy(demands, ({ lane }) => lane.accountId);
   return [...byAccount]
     .map(([accountId, ofAccount]) => ({ accountId, lanes: ofAccount }))
     .toSorted((one, other) => lastTurnOf(one) - lastTurnOf(other));
 
-  function lastTurnOf({ accountId }: Line): number {
+  function lastTurnOf({ accountId }: AccountLanes): number {
     return lastTurns.get(accountId) ?? 0;
   }
 }
