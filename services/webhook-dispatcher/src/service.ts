@@ -62,10 +62,10 @@ export async function startWebhookDispatcher(config: DispatcherConfig, seams: Pa
     void checkConnectionBudget({ db, logger, wanted: 2 * config.DATABASE_POOL_SIZE });
     await openConnections(db, queueDb);
     const clock = seams.clock ?? databaseClock;
-    const owner = newId();
+    const processId = newId();
     const resolveName = seams.resolveName ?? createResolver();
     const sender = config.ROLES.includes('sender')
-      ? startSending({ config, db: queueDb, logger, clock, owner, resolveName, use })
+      ? startSending({ config, db: queueDb, logger, clock, processId, resolveName, use })
       : null;
     const readBacklog = startProcessHeartbeat({
       config,
@@ -73,7 +73,7 @@ export async function startWebhookDispatcher(config: DispatcherConfig, seams: Pa
       db,
       logger,
       clock,
-      id: owner,
+      processId,
       sender,
       use,
     });

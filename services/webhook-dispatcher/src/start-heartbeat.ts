@@ -20,15 +20,14 @@ type Parts = {
   db: Database;
   logger: Logger;
   clock: ScheduleClock;
-  /** The id of this process. */
-  id: string;
+  processId: string;
   sender: Sender | null;
   use: ServiceParts['use'];
 };
 
 /** What every process does, whatever its roles: it says that it lives, and tells what waits for those that may not. */
 export function startProcessHeartbeat(parts: Parts): ReadBacklog {
-  const { config, broker, db, logger, clock, id, sender, use } = parts;
+  const { config, broker, db, logger, clock, processId, sender, use } = parts;
   const events = createGroupBacklog({
     ...broker,
     clientId: 'webhook-dispatcher-backlog',
@@ -38,6 +37,6 @@ export function startProcessHeartbeat(parts: Parts): ReadBacklog {
   });
   const readBacklog = createBacklogReader({ db, clock, leaseMs: leaseMsOf(config), events });
   observeBacklog({ readBacklog, listProcesses: () => listProcesses(db) });
-  use('heartbeat', startHeartbeat({ db, logger, id, roles: config.ROLES, sender }));
+  use('heartbeat', startHeartbeat({ db, logger, id: processId, roles: config.ROLES, sender }));
   return readBacklog;
 }

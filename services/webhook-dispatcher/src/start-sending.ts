@@ -18,14 +18,13 @@ type Parts = {
   logger: Logger;
   clock: ScheduleClock;
   resolveName: ResolveName;
-  /** The id of this process. */
-  owner: string;
+  processId: string;
   use: ServiceParts['use'];
 };
 
 /** The role `sender` from its settings. */
 export function startSending(parts: Parts): Sender {
-  const { config, db, logger, clock, owner } = parts;
+  const { config, db, logger, clock, processId } = parts;
   const exchange = parts.use(
     'exchange',
     createExchange({
@@ -39,7 +38,7 @@ export function startSending(parts: Parts): Sender {
     db,
     clock,
     logger,
-    owner,
+    processId,
     exchange,
     sealingPrivateKeys: config.WEBHOOK_SEALING_PRIVATE_KEYS ?? '',
     timeoutMs: config.DELIVERY_TIMEOUT_MS,

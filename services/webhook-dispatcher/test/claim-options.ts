@@ -11,7 +11,7 @@ export function claimOptions(
   return {
     clock: databaseClock,
     limit: 1,
-    owner: newId(),
+    processId: newId(),
     owned: [],
     waitingAccounts: [],
     mayTakeOver: true,

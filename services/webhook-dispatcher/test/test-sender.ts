@@ -40,7 +40,7 @@ export function startTestSender(options: TestSenderOptions): Sender {
   const sender = startSender({
     db: options.db,
     clock: options.clock,
-    owner: newId(),
+    processId: newId(),
     logger: createLogger('test', 'silent'),
     exchange,
     sealingPrivateKeys: options.sealingPrivateKeys ?? sealingKeys.privateKeys,

@@ -25,8 +25,7 @@ export type ClaimOptions = {
   clock: ScheduleClock;
   limit: number;
   leaseMs: number;
-  /** The process that claims. */
-  owner: string;
+  processId: string;
   /** Lanes that this process owns: their leases are renewed, not claimed. */
   owned: readonly string[];
   /** Accounts whose lanes already wait in this process, for slots or for their rate: more of theirs are left to others. */
@@ -64,7 +63,7 @@ function toClaimedLane({ lap: _lap, ...lane }: ClaimedLane & { lap: number }): C
 }
 
 export function claimLanesStatement(options: ClaimOptions): Statement {
-  const { clock, limit, leaseMs, owner, waitingAccounts, mayTakeOver, after } = options;
+  const { clock, limit, leaseMs, processId, waitingAccounts, mayTakeOver, after } = options;
   const now = scheduleNow(clock);
   // Lanes that senders of the version before have released stand in line too, also those in which nothing is due.
   const isWork = sql`waiting and claimable_at <= ${now}`;
@@ -104,7 +103,7 @@ export function claimLanesStatement(options: ClaimOptions): Statement {
       update lanes
       set leased = true,
           waiting = false,
-          owner = ${owner},
+          owner = ${processId},
           fence = lanes.fence + 1,
           claimable_at = ${now} + ${leaseMs}::float8 * interval '1 millisecond'
       from picked

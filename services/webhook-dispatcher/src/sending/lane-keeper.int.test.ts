@@ -25,7 +25,7 @@ function aKeeper(): LaneKeeper {
     clock: databaseClock,
     timeoutMs: TIMEOUT_MS,
     leaseMs: TIMEOUT_MS,
-    owner: newId(),
+    processId: newId(),
   });
 }
 

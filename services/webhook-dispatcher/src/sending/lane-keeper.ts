@@ -27,8 +27,7 @@ type KeeperDeps = {
   clock: ScheduleClock;
   timeoutMs: number;
   leaseMs: number;
-  /** The id of this process. */
-  owner: string;
+  processId: string;
 };
 
 export type LaneKeeper = Omit<LaneRotation, 'returned'> & {
@@ -46,7 +45,7 @@ export type LaneKeeper = Omit<LaneRotation, 'returned'> & {
 
 /** The lanes that this process serves and their leases. */
 export function createLaneKeeper(deps: KeeperDeps): LaneKeeper {
-  const { db, logger, clock, timeoutMs, leaseMs, owner } = deps;
+  const { db, logger, clock, timeoutMs, leaseMs, processId } = deps;
   const lanes = new Map<string, OwnedLane>();
   /** The account of the last lane that was claimed. */
   let after: string = NIL_ID;
@@ -65,7 +64,7 @@ export function createLaneKeeper(deps: KeeperDeps): LaneKeeper {
       clock,
       limit,
       leaseMs,
-      owner,
+      processId,
       owned,
       waitingAccounts: [...waitingAccounts],
       mayTakeOver: performance.now() - awayMs > TAKE_OVER_AFTER_MS,

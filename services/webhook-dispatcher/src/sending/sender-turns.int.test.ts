@@ -59,7 +59,7 @@ function startTurns(db: Database): { keeper: LaneKeeper; turns: SenderTurns } {
     clock: databaseClock,
     timeoutMs: TIMEOUT_MS,
     leaseMs: TIMEOUT_MS * 2,
-    owner: newId(),
+    processId: newId(),
   });
   const accountOf = (laneId: string) => keeper.lanes.get(laneId)?.accountId;
   const turns = createSenderTurns({

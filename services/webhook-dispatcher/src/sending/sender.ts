@@ -48,8 +48,7 @@ export type SenderDeps = {
   sealingPrivateKeys: string;
   timeoutMs: number;
   leaseMs: number;
-  /** The id of this process. */
-  owner: string;
+  processId: string;
   inFlightMax: number;
   inFlightPerLaneMax: number;
 };
