@@ -34,7 +34,7 @@ const callbackItemsSkipped = counter(
   'Items of callback bodies that could not be published',
 );
 
-const keysMoved = counter('gateway_keys_moved_total', 'API keys moved to the current pepper');
+const keysRehashed = counter('gateway_keys_moved_total', 'API keys moved to the current pepper');
 
 const unauthenticated = counter(
   'gateway_anonymous_requests_total',
@@ -93,11 +93,11 @@ export function observeSecurityTxt(expiresAt: Date): void {
   );
 }
 
-export function countKeyMoved(): void {
-  keysMoved.add(1);
+export function countKeyRehashed(): void {
+  keysRehashed.add(1);
 }
 
-export function reportKeyNotMoved(logger: Logger, error: unknown): void {
+export function reportKeyNotRehashed(logger: Logger, error: unknown): void {
   logger.warn({ err: error }, 'key not moved to the current pepper, again at its next use');
 }
 

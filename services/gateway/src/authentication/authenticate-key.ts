@@ -13,8 +13,8 @@ import { readHeader } from '#edge/read-header.ts';
 
 import type { KeyRow } from './find-keys.sql.ts';
 import { createKeyLookups } from './key-lookups.ts';
-import { createMoveKey } from './move-key.ts';
 import type { Peppers } from './peppers.ts';
+import { createRehashKey } from './rehash-key.ts';
 
 const DIGEST_BYTES = 32;
 
@@ -49,18 +49,18 @@ export function createKeyAuthenticator(deps: {
   const dummy = generateApiKey();
   const dummyDigest = randomBytes(DIGEST_BYTES);
   const lookUp = createKeyLookups(deps.db);
-  const moveKey = createMoveKey(deps);
+  const rehashKey = createRehashKey(deps);
   return async (rawHeaders) => {
     const presented = readPresentedKey(rawHeaders) ?? dummy;
     const digest = hashApiKey(current.bytes, presented.key);
     const otherDigest = other && hashApiKey(other.bytes, presented.key);
     const row = await lookUp({ publicId: presented.publicId, digest, otherDigest });
     const stored = row.digest ?? dummyDigest;
-    const restsOnOther = otherDigest !== null && timingSafeEqual(otherDigest, stored);
-    if (!timingSafeEqual(digest, stored) && !restsOnOther) {
+    const isUnderOther = otherDigest !== null && timingSafeEqual(otherDigest, stored);
+    if (!timingSafeEqual(digest, stored) && !isUnderOther) {
       return { caller: null, refusedKey: row.is_known ? presented.publicId : null };
     }
-    if (restsOnOther) moveKey({ id: row.key_id, digest, otherDigest });
+    if (isUnderOther) rehashKey({ id: row.key_id, digest, otherDigest });
     return { caller: toCaller(row) };
   };
 }

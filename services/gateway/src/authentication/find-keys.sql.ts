@@ -72,11 +72,15 @@ export async function findUsableKeys(
   );
 }
 
-/** A key that rests on the other pepper, with its digests under both. */
-export type KeyToMove = { id: ApiKeyId; digest: Buffer; otherDigest: Buffer };
+/** A key whose digest is under the other pepper, with its digests under both. */
+export type KeyToRehash = { id: ApiKeyId; digest: Buffer; otherDigest: Buffer };
 
 /** By the primary key; false where another gateway was faster. A lookup sees the row before or after it, and accepts both. */
-export async function moveKey(db: Queryable, key: KeyToMove, version: number): Promise<boolean> {
+export async function rehashKey(
+  db: Queryable,
+  key: KeyToRehash,
+  version: number,
+): Promise<boolean> {
   const rows = await db.query(
     named(
       'key_move',
