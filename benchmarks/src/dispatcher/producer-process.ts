@@ -93,5 +93,5 @@ async function publish(
     const mark = { phase, number, intendedMs: range.intendedMs(number) };
     return aChargeEvent(endpoint, writeMark(mark));
   });
-  await publishers.get(side)?.publish(events);
+  await publishers.get(side)?.publishAll(events);
 }

@@ -79,7 +79,7 @@ async function openRoad(infra: ServiceInfra) {
         warmUpSeconds: WARM_UP_SECONDS,
         make: (index) => aCredit(accounts[index % accounts.length] ?? ''),
         idOf: ({ message }) => (message as Outcome).data.command_id,
-        send: (events) => publisher.publish(events),
+        send: (events) => publisher.publishAll(events),
       });
       ({ answered } = loop);
       return await loop.run();

@@ -46,14 +46,14 @@ test(
     const refused = topicPrefix + PUBLISHED_MESSAGES[REFUSED].topic;
     await configure(refused, [REFUSAL]);
 
-    const [before, misfit, behind] = [0, 1, 2].map((number) =>
+    const [before, invalid, behind] = [0, 1, 2].map((number) =>
       aStoredEvent(WITH_MISFIT, CULPRIT, number),
     ) as [OutboundEvent, OutboundEvent, OutboundEvent];
-    const message = { ...misfit.message, of_a_newer_version: true };
+    const message = { ...invalid.message, of_a_newer_version: true };
     await outbox.append([before]);
     await outbox.append([
       ...outbox.goodOnes(GOOD / 2),
-      { ...misfit, message },
+      { ...invalid, message },
       behind,
       ...outbox.goodOnes(GOOD / 2),
     ]);
@@ -86,7 +86,7 @@ test(
       expect.stringContaining(`topic="${refused}"`),
     ]);
     expect(outbox.logged('event parked in dead_letters')).toEqual([
-      expect.objectContaining({ event_id: misfit.eventId, topic, type, message_key: CULPRIT }),
+      expect.objectContaining({ event_id: invalid.eventId, topic, type, message_key: CULPRIT }),
     ]);
     expect(outbox.logged('publication refused by the broker')).toContainEqual(
       expect.objectContaining({ topic: refused }),

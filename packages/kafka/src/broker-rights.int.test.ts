@@ -218,7 +218,7 @@ async function publishCredit(security: KafkaSecurity): Promise<void> {
   const logger = createLogger('test', 'silent');
   const client = { brokers: [ADDRESS], security, clientId: 'attacker', logger };
   await using publisher = createEventPublisher({ ...client, codec, topicPrefix: '' });
-  await publisher.publish([
+  await publisher.publishAll([
     { eventId: message.event_id, topic, key: 'key', type, message, traceparent: null },
   ]);
 }

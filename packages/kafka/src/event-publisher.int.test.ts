@@ -28,10 +28,10 @@ test('the publisher goes on after its connections were cut', async () => {
     void sockets.add((message as { socket: Socket }).socket);
   diagnostics.subscribe('net.client.socket', recordSocket);
   await using publisher = createEventPublisher(options());
-  await publisher.publish([anEvent(1)]);
+  await publisher.publishAll([anEvent(1)]);
   diagnostics.unsubscribe('net.client.socket', recordSocket);
   for (const socket of sockets) socket.destroy(new Error('cut'));
-  await eventually(() => publisher.publish([anEvent(2)]));
+  await eventually(() => publisher.publishAll([anEvent(2)]));
   await using topic = followTopic(mesh.topicPrefix, TOPICS.ledgerEvents);
   await eventually(() => expect(new Set(topic.messages.map(numberOf))).toEqual(new Set([1, 2])));
 });
@@ -41,9 +41,9 @@ test('a topic that does not exist fails the publication, never creates the topic
   const nowhere = { ...anEvent(1), topic: 'no.such.topic' };
   const codec = { ...mesh.codec, encode: async () => Buffer.from('x') };
   await using careless = createEventPublisher({ ...options(), codec });
-  await expect(careless.publish([nowhere])).rejects.toThrow('This server does not host');
-  await expect(careless.publish([nowhere])).rejects.toThrow('This server does not host');
-  await publisher.publish([anEvent(2)]);
+  await expect(careless.publishAll([nowhere])).rejects.toThrow('This server does not host');
+  await expect(careless.publishAll([nowhere])).rejects.toThrow('This server does not host');
+  await publisher.publishAll([anEvent(2)]);
 });
 
 test('a publication that does not end in time publishes nothing later, and ends no connection but its own', async () => {
@@ -51,12 +51,12 @@ test('a publication that does not end in time publishes nothing later, and ends 
   await using publisher = createEventPublisher({ ...options(), brokers: [proxy.broker] });
   // In time for each request, and too late for all that a first publication takes.
   proxy.slow(SLOW_ANSWER_MS);
-  await expect(publisher.publish([anEvent(1)])).rejects.toThrow('did not answer in time');
+  await expect(publisher.publishAll([anEvent(1)])).rejects.toThrow('did not answer in time');
   proxy.mend();
-  await publisher.publish([anEvent(2)]);
+  await publisher.publishAll([anEvent(2)]);
   const taken = proxy.taken();
   await eventually(() => expect(proxy.open()).toBe(1));
-  await publisher.publish([anEvent(3)]);
+  await publisher.publishAll([anEvent(3)]);
   expect(proxy.taken()).toBe(taken);
   await using topic = followTopic(mesh.topicPrefix, TOPICS.ledgerEvents);
   await eventually(() => expect(topic.messages.map(numberOf)).toEqual([2, 3]));
@@ -65,17 +65,17 @@ test('a publication that does not end in time publishes nothing later, and ends 
 test('an event that its schema refuses fails before the broker is asked', async () => {
   await using publisher = createEventPublisher({ ...options(), brokers: ['127.0.0.1:1'] });
   const wrong = { ...anEvent(1), message: { nothing: true } };
-  await expect(publisher.publish([wrong])).rejects.toThrow('invalid payload');
+  await expect(publisher.publishAll([wrong])).rejects.toThrow('invalid payload');
 });
 
 test('a broker that is away fails the publication within its limit', async () => {
   await using publisher = createEventPublisher({ ...options(), brokers: ['127.0.0.1:1'] });
   const startedMs = performance.now();
-  await expect(publisher.publish([anEvent(1)])).rejects.toThrow('');
+  await expect(publisher.publishAll([anEvent(1)])).rejects.toThrow('');
   expect(performance.now() - startedMs).toBeLessThan(11_000);
 });
 
-test('of many events those go that can: a refused topic, and a misfit with what follows under its key, are left', async () => {
+test('of many events those go that can: a refused topic, and an invalid event with what follows under its key, are left', async () => {
   const codec: typeof mesh.codec = {
     ...mesh.codec,
     encode: (type, value) =>
@@ -89,8 +89,8 @@ test('of many events those go that can: a refused topic, and a misfit with what 
   const behind = { ...anEvent(3), key: 'wrong' };
   const good = Array.from({ length: 50 }, (_, index) => anEvent(index + 4));
   for (const some of [good.slice(0, 25), good.slice(25)]) {
-    const left = await publisher.publishWhatGoes([nowhere, wrong, behind, ...some]);
-    expect([...left.misfits]).toEqual([
+    const left = await publisher.publish([nowhere, wrong, behind, ...some]);
+    expect([...left.invalid]).toEqual([
       [wrong.eventId, expect.stringContaining('invalid payload')],
     ]);
     expect(left.postponed).toEqual(new Set([nowhere.eventId, behind.eventId]));
@@ -102,7 +102,7 @@ test('of many events those go that can: a refused topic, and a misfit with what 
 
 test('a broker that is away is an error, and no refusal of a topic', async () => {
   await using publisher = createEventPublisher({ ...options(), brokers: ['127.0.0.1:1'] });
-  await expect(publisher.publishWhatGoes([anEvent(1)])).rejects.toThrow('');
+  await expect(publisher.publish([anEvent(1)])).rejects.toThrow('');
 });
 
 function anEvent(number: number): EventToPublish {

@@ -16,13 +16,13 @@ const METADATA_MAX_AGE_MS = 30_000;
 const REQUEST_BYTES_MAX = 512 * 1024;
 
 export type EventPublisher = AsyncDisposable & {
-  /** Resolves when every event is durable at the broker; a failure may still have written some of them. */
-  publish(events: readonly EventToPublish[]): Promise<void>;
   /**
    * Publishes what can be: an event that does not fit its schema, and a topic or partition that the broker refuses,
    * leave the others alone. Throws where the broker answers nothing.
    */
-  publishWhatGoes(events: readonly EventToPublish[]): Promise<Unpublished>;
+  publish(events: readonly EventToPublish[]): Promise<Unpublished>;
+  /** For tests and benchmarks: every event or an error. */
+  publishAll(events: readonly EventToPublish[]): Promise<void>;
   /** Connects ahead of the first event; a broker that is away is met again at that event. */
   warmUp(): void;
 };
@@ -31,30 +31,30 @@ type PublisherOptions = KafkaOptions & { codec: MessageCodec; topicPrefix: strin
 
 /** The producer behind the outbox relay: the only one of a service. */
 export function createEventPublisher(options: PublisherOptions): EventPublisher {
-  const sendWhatGoes = createPartialSend({
+  const sendPartially = createPartialSend({
     kafka: createKafka(options),
     logger: options.logger,
   });
   /** That of the next publication. */
   let current: Connection | null = null;
-  return { publish, publishWhatGoes, warmUp, [Symbol.asyncDispose]: dispose };
+  return { publish, publishAll, warmUp, [Symbol.asyncDispose]: dispose };
 
-  async function publish(events: readonly EventToPublish[]): Promise<void> {
+  async function publishAll(events: readonly EventToPublish[]): Promise<void> {
     const outgoing = await Promise.all(events.map((event) => toOutgoing(options, event)));
     await byOneProducer((connection) => send(connection, outgoing));
   }
 
-  async function publishWhatGoes(events: readonly EventToPublish[]): Promise<Unpublished> {
-    const { outgoing, misfits, postponed } = await encodeWhatFits(options, events);
-    if (outgoing.length === 0) return { misfits, postponed };
+  async function publish(events: readonly EventToPublish[]): Promise<Unpublished> {
+    const { outgoing, invalid, postponed } = await encodeValid(options, events);
+    if (outgoing.length === 0) return { invalid, postponed };
     const left = await byOneProducer((connection) =>
-      sendWhatGoes(outgoing, {
+      sendPartially(outgoing, {
         send: (some) => send(connection, some),
         beginAfresh: () => drop(connection),
       }),
     );
     for (const { eventId } of left) postponed.add(eventId);
-    return { misfits, postponed };
+    return { invalid, postponed };
   }
 
   function warmUp(): void {
@@ -136,8 +136,8 @@ async function withinTimeLimit<T>(sending: Promise<T>): Promise<T> {
 }
 
 /** One that does not fit its schema holds back what follows under its key. */
-async function encodeWhatFits(options: PublisherOptions, events: readonly EventToPublish[]) {
-  const misfits = new Map<string, string>();
+async function encodeValid(options: PublisherOptions, events: readonly EventToPublish[]) {
+  const invalid = new Map<string, string>();
   const postponed = new Set<string>();
   const held = new Set<string>();
   const encoded = await Promise.all(
@@ -147,11 +147,11 @@ async function encodeWhatFits(options: PublisherOptions, events: readonly EventT
     const { eventId, topic, key } = events[index]!;
     const orderingKey = JSON.stringify([topic, key]);
     if (held.has(orderingKey)) postponed.add(eventId);
-    else if (one instanceof Error) misfits.set(eventId, one.message);
+    else if (one instanceof Error) invalid.set(eventId, one.message);
     if (one instanceof Error) held.add(orderingKey);
     return !held.has(orderingKey);
   });
-  return { outgoing: outgoing as Outgoing[], misfits, postponed };
+  return { outgoing: outgoing as Outgoing[], invalid, postponed };
 }
 
 function toError(error: unknown): Error {

@@ -211,7 +211,7 @@ function startExchange(options: MessagingOptions, codec: MessageCodec): Exchange
   };
 
   async function publish(events: readonly EventToPublish[]): Promise<Unpublished> {
-    const unpublished = await publisher.publishWhatGoes(events);
+    const unpublished = await publisher.publish(events);
     await failpoint('outbox.relay.after-publish');
     return unpublished;
   }

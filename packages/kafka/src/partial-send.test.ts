@@ -15,7 +15,7 @@ test('where the rest of a refused place ends while events of it are looked at, n
   vi.spyOn(performance, 'now').mockImplementation(() => (now += STEP_MS));
   const sent: string[] = [];
   let isRefusing = true;
-  const sendWhatGoes = createPartialSend({
+  const sendPartially = createPartialSend({
     kafka: aBrokerWithOnePartition(),
     logger: createLogger('test', 'silent'),
   });
@@ -27,11 +27,11 @@ test('where the rest of a refused place ends while events of it are looked at, n
     beginAfresh: () => undefined,
   };
   const events = ['1', '2', '3'].map(anEvent);
-  expect(await sendWhatGoes(events, producer)).toEqual(events);
+  expect(await sendPartially(events, producer)).toEqual(events);
   isRefusing = false;
   let left: readonly Outgoing[] = events;
   for (let tries = 0; left.length > 0 && tries < 3; tries += 1) {
-    left = await sendWhatGoes(left, producer);
+    left = await sendPartially(left, producer);
   }
   expect(sent).toEqual(['1', '2', '3']);
 });

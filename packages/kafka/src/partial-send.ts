@@ -28,9 +28,9 @@ export function createPartialSend({ kafka, logger }: { kafka: Kafka; logger: Log
   const refused = createRefusedPlaces(logger);
   /** Partitions of the topics that have refused something; others are sent without knowing theirs. */
   const partitionsOf = new Map<string, PartitionMetadata[]>();
-  return sendWhatGoes;
+  return sendPartially;
 
-  async function sendWhatGoes(
+  async function sendPartially(
     outgoing: readonly Outgoing[],
     { send, beginAfresh }: SendBy,
   ): Promise<Outgoing[]> {

@@ -14,7 +14,7 @@ import { sql } from './sql.ts';
 const logger = createLogger('late-lease-test', 'silent');
 /** An advisory lock, as the policy below names it: the late relay waits for it between its snapshot and the lease. */
 const TEST_LOCK = 1;
-const ALL_GONE: Unpublished = { misfits: new Map(), postponed: new Set() };
+const ALL_GONE: Unpublished = { invalid: new Map(), postponed: new Set() };
 
 let database: TestDatabase;
 let admin: Database;
@@ -60,8 +60,8 @@ test('an event that was put back is not passed by one of its key, whoever takes 
 test('an event of the key of a parked one stays queued, although the lease changes hands', async () => {
   await append(1);
   const parks: Publish = (events) => {
-    const misfits = new Map(events.map(({ eventId }) => [eventId, 'an unknown field']));
-    return Promise.resolve({ ...ALL_GONE, misfits });
+    const invalid = new Map(events.map(({ eventId }) => [eventId, 'an unknown field']));
+    return Promise.resolve({ ...ALL_GONE, invalid });
   };
   await relayBehind({ publish: parks }, {});
   await relayOnce({ db: database.db, logger, publish });

@@ -25,7 +25,7 @@ import { sql } from './sql.ts';
 import { queueAgain } from './unanswered-commands.ts';
 
 const logger = createLogger('relay-test', 'silent');
-const ALL_GONE = { misfits: new Map<string, string>(), postponed: new Set<string>() };
+const ALL_GONE = { invalid: new Map<string, string>(), postponed: new Set<string>() };
 let database: TestDatabase;
 let admin: Database;
 let db: Database;
@@ -226,22 +226,22 @@ async function endPass(from: Pass): Promise<void> {
   } while (pass.snapshot !== null);
 }
 
-/** Refuses events of one key: as misfits, or for now. */
-function refusing(key: string, how: 'misfit' | 'postponed'): Publish {
+/** Refuses events of one key: as invalid, or for now. */
+function refusing(key: string, how: 'invalid' | 'postponed'): Publish {
   return async (events) => {
     const refused = events.filter((event) => event.key === key);
     await publish(events.filter((event) => event.key !== key));
     const ids = refused.map(({ eventId }) => eventId);
     if (how === 'postponed') return { ...ALL_GONE, postponed: new Set(ids) };
     const [first, ...later] = ids;
-    const misfits = new Map(first === undefined ? [] : [[first, 'an unknown field'] as const]);
-    return { misfits, postponed: new Set(later) };
+    const invalid = new Map(first === undefined ? [] : [[first, 'an unknown field'] as const]);
+    return { invalid, postponed: new Set(later) };
   };
 }
 
 test('an event that does not fit is parked, holds back the later ones of its key alone, and leads them when it is replayed', async () => {
   await append(db, [anEvent('good', 1), anEvent('bad', 1), anEvent('good', 2), anEvent('bad', 2)]);
-  expect(await relay(refusing('bad', 'misfit'))).toBe(3);
+  expect(await relay(refusing('bad', 'invalid'))).toBe(3);
   await append(db, [anEvent('bad', 3), anEvent('good', 3)]);
   // The key is held, whatever its next events are.
   expect(await relay()).toBe(1);
@@ -318,7 +318,7 @@ test('where the broker takes events again between two batches, those of the seco
 
 test('an event that is replayed while a queue that waits is gone through leads the later ones of its key', async () => {
   await append(db, [anEvent('bad', 1)]);
-  await relay(refusing('bad', 'misfit'));
+  await relay(refusing('bad', 'invalid'));
   const slow = Array.from({ length: 1_000 }, (_, index) => anEvent('slow', index));
   await append(db, [...slow, anEvent('bad', 2)]);
   const { next } = await relayOnce(
@@ -353,7 +353,7 @@ test('an event that is committed late, into a place that was read, leads the lat
 test('a parked event that is dismissed is never published, queued once more or replayed, and the later ones of its key go on', async () => {
   const event = anEvent('bad', 1);
   await append(db, [event, anEvent('bad', 2)]);
-  await relay(refusing('bad', 'misfit'));
+  await relay(refusing('bad', 'invalid'));
   await db.query(sql`insert into outbox (event_id, is_resend) values (${event.eventId}, true)`);
   const [letter] = await listDeadLetters(db, { limit: 10, startingAfter: null });
   const dismissal = { operatorId: newId(), reason: 'settled by hand' };

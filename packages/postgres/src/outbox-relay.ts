@@ -40,8 +40,8 @@ export type PublishableEvent = OutboundEvent & { traceparent: string | null; isR
 /** What a publication left over; all other events of it are durable at the broker. */
 export type Unpublished = {
   /** Ids of events that do not fit their schema, each with the reason. */
-  misfits: ReadonlyMap<string, string>;
-  /** Ids of events that the broker does not take now, and of those behind a misfit of their key. */
+  invalid: ReadonlyMap<string, string>;
+  /** Ids of events that the broker does not take now, and of those behind an invalid event of their key. */
   postponed: ReadonlySet<string>;
 };
 
@@ -53,7 +53,7 @@ export type Publish = (events: readonly PublishableEvent[]) => Promise<Unpublish
 
 /** Places in the queue begin at 1. */
 const QUEUE_START = 0n;
-const NOTHING_LEFT: Unpublished = { misfits: new Map(), postponed: new Set() };
+const NOTHING_LEFT: Unpublished = { invalid: new Map(), postponed: new Set() };
 
 /** What goes in order: the events of one key of a topic. */
 type OrderingKey = Pick<QueuedEvent, 'topic' | 'key'>;
@@ -147,7 +147,7 @@ export async function relayOnce(deps: RelayDeps, pass: Pass = CLAIMING): Promise
     const left = events.length === 0 ? NOTHING_LEFT : await deps.publish(events);
     const taken = events.filter(({ eventId }) => !left.postponed.has(eventId));
     for (const event of taken) {
-      const reason = left.misfits.get(event.eventId);
+      const reason = left.invalid.get(event.eventId);
       if (reason !== undefined) await parkEvent(deps, tx, { event, reason });
     }
     const gone = new Set(taken);
@@ -155,7 +155,7 @@ export async function relayOnce(deps: RelayDeps, pass: Pass = CLAIMING): Promise
     await (after === null ? requeue(tx, stay) : deletePublished(tx, taken));
     // Of a claim that is published as a whole nobody can miss anything.
     const mayBeMissed =
-      after === null ? stay.length > 0 || left.misfits.size > 0 : taken.length > 0;
+      after === null ? stay.length > 0 || left.invalid.size > 0 : taken.length > 0;
     if (mayBeMissed) await countQueueVersion(tx);
     return {
       read: rows.length,

@@ -101,8 +101,8 @@ test('a resend of a message that is parked parks it once', async () => {
 test('a command that is dismissed before it was published waits for no outcome', async () => {
   const command = aCommand();
   await append([command]);
-  const misfits = new Map([[command.eventId, 'an unknown field']]);
-  const publish = async () => ({ misfits, postponed: new Set<string>() });
+  const invalid = new Map([[command.eventId, 'an unknown field']]);
+  const publish = async () => ({ invalid, postponed: new Set<string>() });
   await relayOnce({ db, logger: createLogger('test', 'silent'), publish });
   // An operator takes his time; it is not sent again meanwhile.
   await passTime();
@@ -125,7 +125,7 @@ async function relay(postponed: ReadonlySet<string> = new Set()): Promise<Publis
     logger: createLogger('test', 'silent'),
     publish: async (events) => {
       published.push(...events.filter(({ eventId }) => !postponed.has(eventId)));
-      return { misfits: new Map(), postponed };
+      return { invalid: new Map(), postponed };
     },
   });
   return published;

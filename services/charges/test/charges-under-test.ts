@@ -91,7 +91,7 @@ async function startPeers(topicPrefix: string) {
     topicPrefix,
     codec: await warmCodec(registryUrl, [AcquirerCallback, ...Object.values(LEDGER_EVENTS)]),
   });
-  const publish = (event: OutboundEvent) => publisher.publish([{ ...event, traceparent: null }]);
+  const publish = (event: OutboundEvent) => publisher.publishAll([{ ...event, traceparent: null }]);
   return {
     publish,
     announce: (chargeId: string) => publish(aCallback({ txid: chargeId.replaceAll('-', '') })),

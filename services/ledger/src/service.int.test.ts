@@ -162,7 +162,7 @@ test('each outcome of a batch goes on in the trace of its own command', async ()
   const traceIds = Array.from({ length: 8 }, () => newId().replaceAll('-', ''));
   const accountId = newId();
   const credits = traceIds.map(() => aReceivedPixCredit({ accountId }));
-  await commands.publish(
+  await commands.publishAll(
     credits.map((message, index) => ({
       ...toPublish(message),
       traceparent: `00-${traceIds[index]}-00f067aa0ba902b7-01`,
@@ -277,7 +277,7 @@ async function send(
   messages: readonly CommandWire[],
   traceparent: string | null = null,
 ): Promise<void> {
-  await commands.publish(messages.map((message) => ({ ...toPublish(message), traceparent })));
+  await commands.publishAll(messages.map((message) => ({ ...toPublish(message), traceparent })));
 }
 
 function toPublish(message: CommandWire) {

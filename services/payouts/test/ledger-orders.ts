@@ -35,7 +35,7 @@ export async function startLedgerOrders(
   };
 
   async function book(order: { commandId: string; command: OutboundEvent }): Promise<void> {
-    await publisher.publish([{ ...order.command, traceparent: null }]);
+    await publisher.publishAll([{ ...order.command, traceparent: null }]);
     await eventually(async () => {
       const { data } = BookedJournals.parse(await lookUp([order.commandId]));
       if (data.length === 0) throw new Error('not booked yet');

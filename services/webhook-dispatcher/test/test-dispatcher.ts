@@ -75,11 +75,13 @@ export async function openResourceTopics(topicPrefix: string): Promise<ResourceT
       const { data } = event;
       const topic = data.object === 'payment' ? TOPICS.payoutsEvents : TOPICS.chargesEvents;
       const key = data.object === 'dispute' ? data.charge_id : data.id;
-      await publisher.publish([toPublish(event, { topic, key, traceparent: traceparent ?? null })]);
+      await publisher.publishAll([
+        toPublish(event, { topic, key, traceparent: traceparent ?? null }),
+      ]);
     },
     announce: async (changes) => {
       const topic = TOPICS.accountsEvents;
-      await publisher.publish(
+      await publisher.publishAll(
         changes.map((change) =>
           toPublish(change, { topic, key: change.account_id, traceparent: null }),
         ),

@@ -89,7 +89,7 @@ async function stream(credits: readonly ReceivedPixCreditWire[]): Promise<void> 
   for (let at = 0; at < credits.length; at += SENT_AT_ONCE) {
     const group = credits.slice(at, at + SENT_AT_ONCE);
     const repeats = group.filter((_, index) => index % REPEAT_EVERY === 0);
-    await publisher.publish(
+    await publisher.publishAll(
       [...group, ...repeats].map((message) => ({
         eventId: newId(),
         topic: LEDGER_COMMANDS[message.type].topic,

@@ -45,7 +45,7 @@ async function startPeers(topicPrefix: string) {
     codec: await warmCodec(registryUrl, [AcquirerCallback, HoldSettled]),
   });
   return {
-    publish: (event: OutboundEvent) => publisher.publish([{ ...event, traceparent: null }]),
+    publish: (event: OutboundEvent) => publisher.publishAll([{ ...event, traceparent: null }]),
     stop: () => publisher[Symbol.asyncDispose](),
   };
 }
