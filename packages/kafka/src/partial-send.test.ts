@@ -7,10 +7,10 @@ import { createPartialSend } from './partial-send.ts';
 
 afterEach(() => void vi.restoreAllMocks());
 
-/** Longer than half of the time for which a refused place is left alone. */
+/** Longer than half of the time for which a refused partition is left alone. */
 const STEP_MS = 1_500;
 
-test('where the rest of a refused place ends while events of it are looked at, none goes before an earlier one', async () => {
+test('where the rest of a refused partition ends while its events are sorted, none goes before an earlier one', async () => {
   let now = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => (now += STEP_MS));
   const sent: string[] = [];

@@ -3,7 +3,7 @@ import { type Kafka, type PartitionMetadata, Partitioners } from 'kafkajs';
 
 import type { Outgoing } from './outgoing-message.ts';
 import { PUBLISH_RETRY } from './kafka-client.ts';
-import { createRefusedPlaces, type Place } from './refused-places.ts';
+import { createRefusedPartitions, type TopicPartition } from './refused-partitions.ts';
 
 const partitioner = Partitioners.DefaultPartitioner();
 
@@ -19,13 +19,13 @@ type SendBy = {
 
 /**
  * Sends all together; where that is refused, topic by topic, and then by partition. Answers what the broker does not
- * take now, and leaves that place alone for a moment; after that it is tried apart from the others.
+ * take now, and leaves that topic or partition alone for a moment; after that it is tried apart from the others.
  *
  * The tries of one call are by one producer, so that the broker knows what it has from the try before.
  * @throws when the broker answers nothing
  */
 export function createPartialSend({ kafka, logger }: { kafka: Kafka; logger: Logger }) {
-  const refused = createRefusedPlaces(logger);
+  const refused = createRefusedPartitions(logger);
   /** Partitions of the topics that have refused something; others are sent without knowing theirs. */
   const partitionsOf = new Map<string, PartitionMetadata[]>();
   return sendPartially;
@@ -34,14 +34,17 @@ export function createPartialSend({ kafka, logger }: { kafka: Kafka; logger: Log
     outgoing: readonly Outgoing[],
     { send, beginAfresh }: SendBy,
   ): Promise<Outgoing[]> {
-    // As of one moment: where the rest of a place ended on the way, later events of it would go before earlier ones.
+    // As of one moment: where the rest of a partition ended on the way, its later events would go before earlier ones.
     const nowMs = performance.now();
     const {
       trusted = [],
       suspect = [],
       resting = [],
-    } = Object.groupBy(outgoing, (one) => refused.standingOf(placeOf(one), nowMs));
-    const left = [...(await sendByTopic(send, trusted)), ...(await sendByPlace(send, suspect))];
+    } = Object.groupBy(outgoing, (one) => refused.stateOf(partitionOf(one), nowMs));
+    const left = [
+      ...(await sendByTopic(send, trusted)),
+      ...(await sendEachPartition(send, suspect)),
+    ];
     if (left.length > 0) beginAfresh();
     return [...resting, ...left];
   }
@@ -58,15 +61,15 @@ export function createPartialSend({ kafka, logger }: { kafka: Kafka; logger: Log
   }
 
   /** Side by side: a refusal takes its time, and there may be one from every partition. */
-  async function sendByPlace(send: Send, outgoing: readonly Outgoing[]): Promise<Outgoing[]> {
-    const byPlace = Map.groupBy(outgoing, (one) => JSON.stringify(placeOf(one)));
+  async function sendEachPartition(send: Send, outgoing: readonly Outgoing[]): Promise<Outgoing[]> {
+    const byPartition = Map.groupBy(outgoing, (one) => JSON.stringify(partitionOf(one)));
     const left = await Promise.all(
-      [...byPlace.values()].map(async (ofPlace) => {
-        const place = placeOf(ofPlace[0]!);
-        const refusal = await trySend(send, ofPlace);
-        if (refusal === null) refused.remove(place);
-        else refused.add(place, refusal);
-        return refusal === null ? [] : ofPlace;
+      [...byPartition.values()].map(async (ofPartition) => {
+        const topicPartition = partitionOf(ofPartition[0]!);
+        const refusal = await trySend(send, ofPartition);
+        if (refusal === null) refused.remove(topicPartition);
+        else refused.add(topicPartition, refusal);
+        return refusal === null ? [] : ofPartition;
       }),
     );
     return left.flat();
@@ -83,10 +86,10 @@ export function createPartialSend({ kafka, logger }: { kafka: Kafka; logger: Log
       return [...outgoing];
     }
     partitionsOf.set(topic, partitions);
-    return await sendByPlace(send, outgoing);
+    return await sendEachPartition(send, outgoing);
   }
 
-  function placeOf({ topic, message }: Outgoing): Place {
+  function partitionOf({ topic, message }: Outgoing): TopicPartition {
     const partitionMetadata = partitionsOf.get(topic);
     const partition = partitionMetadata && partitioner({ topic, partitionMetadata, message });
     return { topic, partition: partition ?? null };
