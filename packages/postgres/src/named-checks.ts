@@ -2,10 +2,10 @@ import type { DueRowsJob } from './due-rows-job.ts';
 import { createWriteBatcher } from './write-batcher.ts';
 
 /**
- * A row that names asked for, with their places among the names. `isLeased`: to the caller, for a check at once.
+ * A row that names asked for, with their positions among the names. `isLeased`: to the caller, for a check at once.
  * Otherwise its check is requested.
  */
-export type NamedRow<Row> = { row: Row; isLeased: boolean; places: readonly number[] };
+export type NamedRow<Row> = { row: Row; isLeased: boolean; positions: readonly number[] };
 
 /** Has what a name stands for checked soon, and answers the rows that it named. */
 export type NamedChecks<Name, Row> = { check(name: Name): Promise<Row[]> };
@@ -29,8 +29,8 @@ export function createNamedChecks<Name, Row>(deps: {
       return rows.filter(({ isLeased }) => isLeased).map(({ row }) => row);
     });
     if (rows.some(({ isLeased }) => !isLeased)) wakeStatusChecks();
-    return names.map((_name, place) =>
-      rows.filter(({ places }) => places.includes(place)).map(({ row }) => row),
+    return names.map((_name, position) =>
+      rows.filter(({ positions }) => positions.includes(position)).map(({ row }) => row),
     );
   });
   return { check: (name) => batcher.submit(name) };

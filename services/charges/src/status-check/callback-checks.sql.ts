@@ -37,20 +37,20 @@ export async function leaseNamedCharges(
   const leasedFromMs = performance.now();
   const endToEndIds = names.flatMap(({ endToEndId }) => endToEndId ?? []);
   const leaseEnd = sql`now() + ${leaseMs}::int * interval '1 ms'`;
-  const rows = await db.query<ChargeRecord & { is_leased: boolean; places: number[] }>(
+  const rows = await db.query<ChargeRecord & { is_leased: boolean; positions: number[] }>(
     named(
       'lease_named_charges',
       sql`
         with name as (
           select *
           from json_to_recordset(${JSON.stringify(names.map(toName))}::json) as name (
-            place int, charge_id uuid, end_to_end_id text, traceparent text
+            position int, charge_id uuid, end_to_end_id text, traceparent text
           )
         ),
         target as (
-          select place, charge_id as target_id, traceparent from name where charge_id is not null
+          select position, charge_id as target_id, traceparent from name where charge_id is not null
           union
-          select place, recorded.charge_id, traceparent
+          select position, recorded.charge_id, traceparent
           from received_pix as recorded
           join name on name.end_to_end_id = recorded.end_to_end_id
           where recorded.end_to_end_id = any(${endToEndIds}::text[]) and recorded.charge_id is not null
@@ -64,16 +64,16 @@ export async function leaseNamedCharges(
         ),
         wanted as (
           select
-            found_id, is_free, array_agg(place order by place) as places,
-            (array_agg(traceparent order by place))[1] as asked_in
+            found_id, is_free, array_agg(position order by position) as positions,
+            (array_agg(traceparent order by position))[1] as asked_in
           from found
           join target on target_id = found_id
           group by found_id, is_free
         ),
         picked as (
           select
-            found_id, asked_in, places,
-            is_free and row_number() over (partition by is_free order by places[1]) <= ${places}::int as is_leased
+            found_id, asked_in, positions,
+            is_free and row_number() over (partition by is_free order by positions[1]) <= ${places}::int as is_leased
           from wanted
         ),
         ${noticeUnexplained()}
@@ -88,13 +88,13 @@ export async function leaseNamedCharges(
             end
         from picked
         where id = any(array(select found_id from picked)) and id = found_id
-        returning ${CHARGE_COLUMNS}, is_leased, places`,
+        returning ${CHARGE_COLUMNS}, is_leased, positions`,
     ),
   );
   return rows.map((row) => ({
     row: { ...toChargeRow(row), leasedFromMs },
     isLeased: row.is_leased,
-    places: row.places,
+    positions: row.positions,
   }));
 }
 
@@ -110,9 +110,9 @@ function noticeUnexplained(): Statement {
           select
           from target
           join found on found_id = target_id
-          where target.place = name.place and found_status <> 'failed'
+          where target.position = name.position and found_status <> 'failed'
         )
-      order by end_to_end_id, place
+      order by end_to_end_id, position
       on conflict (end_to_end_id) do update
       set check_at = now(), checks = 0, noticed_at = now(), outcome = null, done_at = null,
           check_traceparent = excluded.check_traceparent
@@ -121,6 +121,6 @@ function noticeUnexplained(): Statement {
     )`;
 }
 
-function toName({ chargeId, endToEndId, traceparent }: NamedByCallback, place: number): object {
-  return { place, charge_id: chargeId, end_to_end_id: endToEndId, traceparent };
+function toName({ chargeId, endToEndId, traceparent }: NamedByCallback, position: number): object {
+  return { position, charge_id: chargeId, end_to_end_id: endToEndId, traceparent };
 }

@@ -30,14 +30,14 @@ export async function leaseNamedPayouts(
   const ids = names.flatMap(({ id }) => id ?? []);
   const endToEndIds = names.flatMap(({ endToEndId }) => endToEndId ?? []);
   const leaseEnd = sql`now() + ${leaseMs}::int * interval '1 ms'`;
-  const rows = await db.query<PayoutRecord & { is_leased: boolean; places: number[] }>(
+  const rows = await db.query<PayoutRecord & { is_leased: boolean; positions: number[] }>(
     named(
       'payouts_lease_named',
       sql`
         with name as (
           select *
           from json_to_recordset(${JSON.stringify(names.map(toName))}::json) as name (
-            place int, id uuid, end_to_end_id text, traceparent text
+            position int, id uuid, end_to_end_id text, traceparent text
           )
         ),
         found as (
@@ -49,16 +49,16 @@ export async function leaseNamedPayouts(
         ),
         wanted as (
           select
-            found_id, is_free, array_agg(place order by place) as places,
-            (array_agg(traceparent order by place))[1] as asked_in
+            found_id, is_free, array_agg(position order by position) as positions,
+            (array_agg(traceparent order by position))[1] as asked_in
           from found
           join name on name.id = found_id or name.end_to_end_id = found_end_to_end_id
           group by found_id, is_free
         ),
         picked as (
           select
-            found_id, asked_in, places,
-            is_free and row_number() over (partition by is_free order by places[1]) <= ${places}::int as is_leased
+            found_id, asked_in, positions,
+            is_free and row_number() over (partition by is_free order by positions[1]) <= ${places}::int as is_leased
           from wanted
         )
         update payouts
@@ -73,16 +73,16 @@ export async function leaseNamedPayouts(
             end
         from picked
         where id = any(array(select found_id from picked)) and id = found_id
-        returning ${PAYOUT_COLUMNS}, is_leased, places`,
+        returning ${PAYOUT_COLUMNS}, is_leased, positions`,
     ),
   );
   return rows.map((row) => ({
     row: toPayoutRow(row),
     isLeased: row.is_leased,
-    places: row.places,
+    positions: row.positions,
   }));
 }
 
-function toName({ id, endToEndId, traceparent }: NamedPayout, place: number): object {
-  return { place, id, end_to_end_id: endToEndId, traceparent };
+function toName({ id, endToEndId, traceparent }: NamedPayout, position: number): object {
+  return { position, id, end_to_end_id: endToEndId, traceparent };
 }
