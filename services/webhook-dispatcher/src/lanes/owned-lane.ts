@@ -42,7 +42,7 @@ export type OwnedLane = {
   /** Sends since others of its account began to wait, for slots or for their rate. */
   servedCount: number;
   /** Its turn is over; it is returned once nothing of it is in flight. */
-  isResting: boolean;
+  isDraining: boolean;
   /** The number of the last turn that it was given in this process. */
   lastTurn: number;
   /** When it last had something to do. */
@@ -70,7 +70,7 @@ export function toOwnedLane(claim: ClaimedLane, leaseEndsMs: number): OwnedLane 
     isProven: false,
     firstsInARow: 0,
     servedCount: 0,
-    isResting: false,
+    isDraining: false,
     lastTurn: 0,
     activeMs: nowMs,
     isTakenOver: claim.isTakenOver,

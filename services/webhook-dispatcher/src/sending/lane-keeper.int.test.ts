@@ -50,9 +50,10 @@ test('a sender that leaves a smaller part of its lanes than before keeps the oth
   const keeper = aKeeper();
   await insertDueLanes(Array.from({ length: 10 }, () => newId()));
   await keeper.claim(10, new Set());
-  const restingOf = (): number => [...keeper.lanes.values()].filter((one) => one.isResting).length;
+  const countDraining = (): number =>
+    [...keeper.lanes.values()].filter((one) => one.isDraining).length;
   keeper.leave(0.5);
-  expect(restingOf()).toBe(5);
+  expect(countDraining()).toBe(5);
   keeper.leave(0.3);
-  expect(restingOf()).toBe(5);
+  expect(countDraining()).toBe(5);
 });

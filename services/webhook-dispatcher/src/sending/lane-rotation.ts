@@ -48,13 +48,13 @@ export function createLaneRotation({ db, clock, lanes }: RotationDeps): LaneRota
       if (nowMs - returnedMs > RETURNED_MS) returned.delete(id);
     }
     for (const lane of lanes.values()) {
-      if (forSlots.has(lane.accountId)) lane.isResting ||= lane.servedCount >= QUANTUM;
-      else if (forRate.has(lane.accountId)) lane.isResting ||= isServedLong(lane, nowMs);
+      if (forSlots.has(lane.accountId)) lane.isDraining ||= lane.servedCount >= QUANTUM;
+      else if (forRate.has(lane.accountId)) lane.isDraining ||= isServedLong(lane, nowMs);
       else lane.servedCount = 0;
     }
     const free = [...lanes.values()].filter((lane) => lane.inFlight.size === 0);
     const over = free.filter(
-      ({ isResting, isDirty, accountId }) => isResting || (isDirty && forSlots.has(accountId)),
+      ({ isDraining, isDirty, accountId }) => isDraining || (isDirty && forSlots.has(accountId)),
     );
     if (over.length > 0) await returnToOthers(over);
     const idle = free.filter(
@@ -66,11 +66,11 @@ export function createLaneRotation({ db, clock, lanes }: RotationDeps): LaneRota
 
   function leave(share: number): void {
     const busy = [...lanes.values()].filter((lane) => lane.isDirty || lane.inFlight.size > 0);
-    const leaving = busy.filter(({ isResting }) => isResting).length;
-    const more = busy.filter(({ isResting }) => !isResting);
+    const leaving = busy.filter(({ isDraining }) => isDraining).length;
+    const more = busy.filter(({ isDraining }) => !isDraining);
     const wanted = Math.floor(busy.length * share);
     for (const lane of more.slice(0, Math.max(0, wanted - leaving))) {
-      lane.isResting = true;
+      lane.isDraining = true;
     }
   }
 

@@ -58,11 +58,11 @@ describe('a plan', () => {
     expect(requests[0]?.inFlight).toEqual([...lane.inFlight]);
   });
 
-  test('leaves out lanes that are full, resting, clean, or whose probe is not due', () => {
+  test('leaves out lanes that are full, draining, clean, or whose probe is not due', () => {
     const lanes = [
       aLane('full', { sending: 10 }),
       aLane('unrecorded', { sending: 20, answered: 15 }),
-      aLane('resting', { isResting: true }),
+      aLane('draining', { isDraining: true }),
       aLane('clean', { isDirty: false }),
       aLane('open', { failureCount: 10, probeAtMs: BOUNDS.nowMs + 1 }),
     ];

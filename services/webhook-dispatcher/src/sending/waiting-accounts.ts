@@ -50,8 +50,8 @@ function crowdedAccounts(
 ): string[] {
   if (pausedAccounts.size === 0) return [];
   const counts = new Map<string, number>();
-  for (const { isDirty, isResting, accountId } of lanes) {
-    if (isDirty && !isResting) counts.set(accountId, (counts.get(accountId) ?? 0) + 1);
+  for (const { isDirty, isDraining, accountId } of lanes) {
+    if (isDirty && !isDraining) counts.set(accountId, (counts.get(accountId) ?? 0) + 1);
   }
   return [...pausedAccounts].filter(
     (accountId) => (counts.get(accountId) ?? 0) >= PAUSED_LANES_MAX,
