@@ -39,8 +39,8 @@ const NAME = 'webhook-dispatcher';
 
 export type WebhookDispatcher = Awaited<ReturnType<typeof startWebhookDispatcher>>;
 
-/** What tests put in place of the world: the schedule's clock, the look-up of names, the log, the catalogue. */
-type Seams = Pick<IntakeDeps, 'isDispatched'> & {
+/** What tests replace: the schedule's clock, the resolver, the logger, the catalogue. */
+type TestDoubles = Pick<IntakeDeps, 'isDispatched'> & {
   clock: ScheduleClock;
   resolveName: ResolveName;
   logger: Logger;
@@ -49,8 +49,11 @@ type Seams = Pick<IntakeDeps, 'isDispatched'> & {
  * Starts the roles that the configuration names. A stop goes: HTTP, consumers, recoveries, the requests in flight, whose
  * deadline is longer than another part may take to stop, then what they need.
  */
-export async function startWebhookDispatcher(config: DispatcherConfig, seams: Partial<Seams> = {}) {
-  const options = { name: NAME, config, logger: seams.logger };
+export async function startWebhookDispatcher(
+  config: DispatcherConfig,
+  doubles: Partial<TestDoubles> = {},
+) {
+  const options = { name: NAME, config, logger: doubles.logger };
   return await startService(options, async ({ logger, use }) => {
     const identity = use('identity', openMeshIdentity({ folder: config.MESH_TLS_DIR, logger }));
     use('failpoints', await startFailpoints({ config, identity }));
@@ -61,9 +64,9 @@ export async function startWebhookDispatcher(config: DispatcherConfig, seams: Pa
     const queueDb = use('queue pool', openQueuePool(config));
     void checkConnectionBudget({ db, logger, wanted: 2 * config.DATABASE_POOL_SIZE });
     await openConnections(db, queueDb);
-    const clock = seams.clock ?? databaseClock;
+    const clock = doubles.clock ?? databaseClock;
     const processId = newId();
-    const resolveName = seams.resolveName ?? createResolver();
+    const resolveName = doubles.resolveName ?? createResolver();
     const sender = config.ROLES.includes('sender')
       ? startSending({ config, db: queueDb, logger, clock, processId, resolveName, use })
       : null;
@@ -87,7 +90,7 @@ export async function startWebhookDispatcher(config: DispatcherConfig, seams: Pa
     };
     const parts = { config, db, logger, clock, wakeSenders };
     if (sender !== null) use('recoveries', startRecoveries(parts));
-    const dispatches = seams.isDispatched ?? isDispatched;
+    const dispatches = doubles.isDispatched ?? isDispatched;
     const intake = { ...parts, broker, db: queueDb, isDispatched: dispatches, sender };
     const messaging = needsMessaging(config) ? use('messaging', startIntake(intake)) : null;
     const hasApi = messaging !== null && config.ROLES.includes('api');

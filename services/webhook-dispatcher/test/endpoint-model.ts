@@ -10,7 +10,7 @@ import { changeEndpoint } from '#endpoints/change-endpoint.ts';
 import { removeEndpoint } from '#endpoints/remove-endpoint.ts';
 import { cancelLanes } from '#lanes/cancel-lanes.sql.ts';
 import { type ClaimedLane, claimLanes } from '#lanes/claim-lanes.sql.ts';
-import { returnLanes, releaseLanes } from '#lanes/release-lanes.ts';
+import { returnLanes, releaseLanes } from '#lanes/release-lanes.sql.ts';
 import { fetchDue } from '#sending/fetch-due.sql.ts';
 
 import { claimOptions } from './claim-options.ts';

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { RETRY_DELAYS_MS } from '#attempts/retry-schedule.ts';
 import type { ResourceEvent } from '#intake/read-event.ts';
 import { claimLanes } from '#lanes/claim-lanes.sql.ts';
-import { releaseLanes } from '#lanes/release-lanes.ts';
+import { releaseLanes } from '#lanes/release-lanes.sql.ts';
 import { databaseClock as clock } from '#schedule-clock.ts';
 import { fetchDue } from '#sending/fetch-due.sql.ts';
 import { claimOptions } from '#test/claim-options.ts';

@@ -7,7 +7,7 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { claimLanes, renewLanes } from '#lanes/claim-lanes.sql.ts';
-import { returnLanes } from '#lanes/release-lanes.ts';
+import { returnLanes } from '#lanes/release-lanes.sql.ts';
 import { databaseClock } from '#schedule-clock.ts';
 import { aBacklog } from '#test/a-backlog.ts';
 import { claimOptions } from '#test/claim-options.ts';

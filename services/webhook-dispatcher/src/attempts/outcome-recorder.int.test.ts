@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { cancelLanes } from '#lanes/cancel-lanes.sql.ts';
 import { claimLanes, type ClaimedLane } from '#lanes/claim-lanes.sql.ts';
-import { queueResends } from '#lanes/queue-resends.ts';
+import { queueResends } from '#lanes/queue-resends.sql.ts';
 import { databaseClock } from '#schedule-clock.ts';
 import { fetchDue } from '#sending/fetch-due.sql.ts';
 import { claimOptions } from '#test/claim-options.ts';

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { CANCELED_PER_STATEMENT_MAX, cancelLanes } from '#lanes/cancel-lanes.sql.ts';
 import { claimLanes } from '#lanes/claim-lanes.sql.ts';
 import { lockLanesToQueue } from '#lanes/lanes.sql.ts';
-import { releaseLanes } from '#lanes/release-lanes.ts';
+import { releaseLanes } from '#lanes/release-lanes.sql.ts';
 import { databaseClock as clock } from '#schedule-clock.ts';
 import { claimOptions } from '#test/claim-options.ts';
 import { queueDelivery, queueMany, readLane, statusesOf } from '#test/queued-deliveries.ts';

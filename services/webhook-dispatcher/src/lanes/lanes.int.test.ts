@@ -14,8 +14,8 @@ import { CANCELED_PER_STATEMENT_MAX, cancelLanes } from './cancel-lanes.sql.ts';
 import { claimLanes, type ClaimedLane, renewLanes, type ClaimOptions } from './claim-lanes.sql.ts';
 import { countDueLanes } from './count-due-lanes.sql.ts';
 import { lockLanesToQueue, wakeLanes } from './lanes.sql.ts';
-import { queueResends } from './queue-resends.ts';
-import { returnLanes, releaseLanes } from './release-lanes.ts';
+import { queueResends } from './queue-resends.sql.ts';
+import { returnLanes, releaseLanes } from './release-lanes.sql.ts';
 
 const clock = databaseClock;
 /** Of all lanes of a test, where it names no other. */

@@ -12,7 +12,7 @@ import { databaseClock } from '#schedule-clock.ts';
 
 import { claimLanes, type ClaimedLane } from './claim-lanes.sql.ts';
 import { lockLanesToQueue, wakeLanes } from './lanes.sql.ts';
-import { releaseLanes } from './release-lanes.ts';
+import { releaseLanes } from './release-lanes.sql.ts';
 import { claimOptions, ownLanes } from '#test/claim-options.ts';
 
 const LEASE_MS = 60_000;

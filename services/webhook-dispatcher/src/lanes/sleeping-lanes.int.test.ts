@@ -19,7 +19,7 @@ import { slowed } from '#test/slowed-database.ts';
 
 import { claimLanes, type LaneClaim } from './claim-lanes.sql.ts';
 import { lockLanesToQueue, wakeLanes } from './lanes.sql.ts';
-import { returnLanes, releaseLanes } from './release-lanes.ts';
+import { returnLanes, releaseLanes } from './release-lanes.sql.ts';
 
 const LANES = 3;
 const LEASE_MS = 3_600_000;

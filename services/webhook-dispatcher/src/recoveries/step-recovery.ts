@@ -1,6 +1,6 @@
 import type { Database, Transaction } from '@pixmesh/postgres/pool';
 
-import { queueResends } from '#lanes/queue-resends.ts';
+import { queueResends } from '#lanes/queue-resends.sql.ts';
 import type { ScheduleClock } from '#schedule-clock.ts';
 
 import { type Candidate, findCandidates } from './find-candidates.sql.ts';

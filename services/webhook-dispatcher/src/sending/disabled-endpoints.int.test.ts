@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { RETRY_DELAYS_MS } from '#attempts/retry-schedule.ts';
 import { deleteEndpoint } from '#endpoints/endpoints.sql.ts';
-import { queueResends } from '#lanes/queue-resends.ts';
+import { queueResends } from '#lanes/queue-resends.sql.ts';
 import { databaseClock } from '#schedule-clock.ts';
 import { aBacklog } from '#test/a-backlog.ts';
 import { aChargeEvent } from '#test/a-charge-event.ts';

@@ -1,7 +1,7 @@
 import type { Database } from '@pixmesh/postgres/pool';
 
 import type { OwnedLane } from '#lanes/owned-lane.ts';
-import { returnLanes, releaseLanes } from '#lanes/release-lanes.ts';
+import { returnLanes, releaseLanes } from '#lanes/release-lanes.sql.ts';
 import type { ScheduleClock } from '#schedule-clock.ts';
 
 /** A lane with nothing to do is released after this long. One that waits for a slot or its rate has something to do. */

@@ -14,7 +14,7 @@ import {
 import { cancelLanesStatement } from '#lanes/cancel-lanes.sql.ts';
 import { claimLanes, claimLanesStatement, renewLanes } from '#lanes/claim-lanes.sql.ts';
 import { countDueLanesStatement } from '#lanes/count-due-lanes.sql.ts';
-import { releaseStatement } from '#lanes/release-lanes.ts';
+import { releaseStatement } from '#lanes/release-lanes.sql.ts';
 import { databaseClock } from '#schedule-clock.ts';
 import { claimOptions } from '#test/claim-options.ts';
 import { aBacklog } from '#test/a-backlog.ts';
