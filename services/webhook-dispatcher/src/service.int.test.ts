@@ -3,6 +3,7 @@ import { CHARGE_EVENTS, type ChargeEvent } from '@pixmesh/contracts/messages/cha
 import { TOPICS } from '@pixmesh/contracts/topics';
 import { warmCodec } from '@pixmesh/kafka/schema-registry';
 import { parkMessage } from '@pixmesh/postgres/dead-letters';
+import { createPool } from '@pixmesh/postgres/pool';
 import { callOwner } from '@pixmesh/testkit/mesh-calls';
 import { testInfra } from '@pixmesh/testkit/test-infra';
 import { sql } from '@pixmesh/postgres/sql';
@@ -196,6 +197,19 @@ describe('without Redis', () => {
       expect(bodies.filter((body) => body.includes(event.data.id))).toHaveLength(1);
     });
   });
+});
+
+test('a process is ready as long as its tables answer', async () => {
+  await using own = await createTestDatabase('webhook_dispatcher');
+  await using sender = await startWebhookDispatcher(
+    testConfig({ ...env, DATABASE_URL: own.url, ROLES: 'sender' }),
+  );
+  const readStatus = async () =>
+    (await fetch(`http://127.0.0.1:${sender.ports.internal}/readyz`)).status;
+  expect(await readStatus()).toBe(200);
+  await using admin = createPool({ url: own.adminUrl, applicationName: 'test' });
+  await admin.query(sql`alter table webhook_dispatcher.endpoints rename to elsewhere`);
+  await eventually(async () => expect(await readStatus()).toBe(503));
 });
 
 function apiOf({ ports }: { ports: { api: number | null } }) {

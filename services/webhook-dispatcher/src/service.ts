@@ -12,7 +12,6 @@ import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
 import { observeServer } from '@pixmesh/postgres/observe-server';
 import { openConnections } from '@pixmesh/postgres/open-connections';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
-import { named, sql } from '@pixmesh/postgres/sql';
 import { deadLetterCheck } from '@pixmesh/reconciliation/dead-letter-check';
 import { startReconciliation } from '@pixmesh/reconciliation/reconciliation';
 import { reconciliationPeriods } from '@pixmesh/reconciliation/reconciliation-config';
@@ -33,6 +32,7 @@ import { startSending } from '#start-sending.ts';
 import { createRedisWakeUp, type WakeUp } from '#wake-up/redis-wake-up.ts';
 
 import { buildApp } from './app.ts';
+import { checkTables } from './check-ready.sql.ts';
 import type { DispatcherConfig } from './config.ts';
 
 const NAME = 'webhook-dispatcher';
@@ -101,8 +101,7 @@ export async function startWebhookDispatcher(
         )
       : null;
     const api = app && (await listen(app, config, config.PORT ?? 0));
-    const checkReady = async () => void (await db.query(named('ready', sql`select 1 as ready`)));
-    return { ports: { api }, checkReady };
+    return { ports: { api }, checkReady: () => checkTables(db) };
   });
 }
 
