@@ -93,7 +93,7 @@ export async function storeDueRetries(
   return { phase, sent, schedule: { startMs, perItemMs }, hangingEvery: 0 };
 }
 
-/** Answers its id. The bodies of what never falls due are never read. */
+/** Returns its id. The bodies of what never falls due are never read. */
 async function storeEvent(
   client: pg.Client,
   { accountId, body }: { accountId: string; body: string },
@@ -127,7 +127,7 @@ async function storeRetry(
   );
 }
 
-/** As whoever queues does: lanes that nobody serves can be taken once their first delivery is due. */
+/** As the process that queues does: lanes that nobody serves can be taken once their first delivery is due. */
 async function wakeLanes(client: pg.Client): Promise<void> {
   await client.query(
     `insert into lanes as lane (id, claimable_at)

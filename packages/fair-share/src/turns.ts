@@ -1,6 +1,6 @@
 /** Places, and the order in which those who wait for one get it. Holds no clock and no promise. */
 export type Turns<Item> = {
-  /** Takes a place, unless all are taken. Where somebody waits none is free. */
+  /** Takes a place, unless all are taken. Where a caller waits none is free. */
   take(): boolean;
   /** Has an item wait behind all others of its account. */
   wait(account: string, item: Item): void;

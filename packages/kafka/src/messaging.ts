@@ -94,8 +94,8 @@ export type Messaging = AsyncDisposable & {
 };
 
 /**
- * Answers at once. Relay and consumers start beside it, as soon as the database has answered the schemas; a broker that
- * is away they wait for by themselves. Where a schema is not stored, the deploy job of this version has not run, and the
+ * Returns at once. Relay and consumers start beside it, as soon as the schemas are read from the database. They wait for
+ * a broker that is away by themselves. Where a schema is not stored, the deploy job of this version has not run, and the
  * process ends: it must not replace one that works.
  */
 export function startMessaging(options: MessagingOptions): Messaging {

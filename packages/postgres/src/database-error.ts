@@ -8,7 +8,7 @@ import pg from 'pg';
  * failure), resources, operator (57: also a statement that ran too long), system.
  */
 const UNAVAILABLE_CLASSES = new Set(['08', '25', '40', '53', '57', '58']);
-/** Somebody held a row longer than the lock timeout. */
+/** Another transaction held a row longer than the lock timeout. */
 const UNAVAILABLE_CODES = new Set(['55P03']);
 const SOCKET_CODES = new Set([
   'ECONNREFUSED',

@@ -39,8 +39,8 @@ const REASON_LENGTH_MAX = 1_000;
 
 /**
  * Parks a message with its cause. The same message parked again stays one row, open again unless it was dismissed; one
- * that was sent again while its first copy is parked or dismissed adds none. The row takes any bytes: a message that could not even be parked would
- * hold up its partition for ever.
+ * that was sent again while its first copy is parked or dismissed adds none. The row takes any bytes: a message that
+ * could not even be parked would hold up its partition for ever.
  */
 export async function parkMessage(
   db: Queryable,

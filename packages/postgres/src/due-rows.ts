@@ -4,7 +4,7 @@ import { sql, type Statement } from './sql.ts';
 
 /**
  * Fragments for tables whose rows are checked when they are due: `check_at` says when (`-infinity`: before
- * all others, because somebody asked), `checks` how often in vain, `lease_token` and `lease_until` who checks now.
+ * all others, because a check was requested), `checks` how often in vain, `lease_token` and `lease_until` who checks now.
  */
 
 /** Checks that were requested come before every routine check. */
@@ -80,7 +80,7 @@ export function endLease(nextInMs: number | null): Statement {
 }
 
 /**
- * The next routine check, unless somebody asked for one at once meanwhile. The column holds whole milliseconds and would
+ * The next routine check, unless one was requested meanwhile. The column holds whole milliseconds and would
  * round up: what is due now is due to the next statement too.
  */
 export function nextCheck(inMs: number | null): Statement {

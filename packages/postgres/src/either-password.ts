@@ -12,7 +12,7 @@ export type EitherPassword = {
 };
 
 /**
- * A role has one password at a time, so it changes at the server between two connections, and whoever opens them has to
+ * A role has one password at a time, so it changes at the server between two connections, and what opens them has to
  * know both (ADR 0032): the one in its place in the URL, and `other_password` among the parameters. What the server took
  * last is tried first.
  */

@@ -44,7 +44,7 @@ const NO_LOCK = '55P03';
 /** Roles belong to the whole server: another database's deploy job may write the same one meanwhile. */
 const ROLE_TRIES_MAX = 20;
 const ROLE_RETRY_DELAY_MS = 50;
-/** Somebody else has just created (unique_violation, duplicate_object) or changed (internal_error) the role. */
+/** Another process has just created (unique_violation, duplicate_object) or changed (internal_error) the role. */
 const ROLE_CONFLICTS = new Set(['23505', '42710', 'XX000']);
 
 /**

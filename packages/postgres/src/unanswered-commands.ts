@@ -84,7 +84,7 @@ export function startCommandResends(deps: {
   }
 }
 
-/** Answers how many were queued. Replicas share the work. */
+/** Returns how many were queued. Replicas share the work. */
 export async function resendDue(db: Queryable, resendMs: number): Promise<number> {
   const rows = await db.query(
     named(
@@ -120,7 +120,7 @@ export async function resendDue(db: Queryable, resendMs: number): Promise<number
 
 /**
  * Queues events once more that are neither queued nor parked, marked as sent again, so that a message that is parked where it goes is
- * parked once. Answers how many.
+ * parked once. Returns how many.
  */
 export async function queueAgain(db: Queryable, eventIds: readonly string[]): Promise<number> {
   const rows = await db.query(

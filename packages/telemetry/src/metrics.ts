@@ -53,7 +53,7 @@ export function sharedFor<Answer>(ms: number, read: () => Promise<Answer>): () =
 /** What the callbacks of each gauge have read at this scrape, by labels. */
 const readings = new Map<string, Set<string>[]>();
 
-/** A value read when somebody scrapes; a failing reader leaves the gauge out of that scrape. */
+/** A value read at each scrape; a failing reader leaves the gauge out of that scrape. */
 export function observedGauge(
   name: string,
   description: string,

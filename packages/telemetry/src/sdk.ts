@@ -86,7 +86,7 @@ export async function stopTelemetry(): Promise<void> {
     stopping,
     new Promise<void>((resolve) => timeout.addEventListener('abort', () => resolve())),
   ]);
-  // A tracer that has been shut down would still give new span ids to whoever goes on in this process.
+  // A tracer that has been shut down would still give new span ids to work that goes on in this process.
   for (const api of [trace, context, propagation, metrics]) api.disable();
 }
 

@@ -108,7 +108,7 @@ function addControl(control: FastifyInstance, deps: SimulatorDeps): void {
   }
 }
 
-/** The provider's API alone, for clients with a certificate; the control API is for whoever runs the simulator. */
+/** The provider's API alone, for clients with a certificate; the control API is for the developer who runs it. */
 export function buildProviderApp(deps: SimulatorDeps, mutualTls: MutualTls): FastifyInstance {
   const app = createServiceApp({ logger: deps.logger, listener: 'api-tls', mutualTls });
   registerProvider(app, deps);

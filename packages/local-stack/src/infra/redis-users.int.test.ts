@@ -49,7 +49,7 @@ test('Redis takes TLS only, and proves who it is', async () => {
   await expect(tryAll(url, undefined)).rejects.toThrow(/self-signed certificate/);
 });
 
-/** Answers what was not refused. */
+/** Returns what was not refused. */
 async function tryAll(url: string, ca: string | undefined): Promise<string[]> {
   const client = createClient({
     url,

@@ -37,7 +37,7 @@ test('Postgres and Redis serve their renewed certificates without a restart, con
   await open.end();
 }, 60_000);
 
-/** Answers the serial number of the new certificate. */
+/** Returns the serial number of the new certificate. */
 async function renew(name: 'postgres' | 'redis'): Promise<string> {
   const { home } = testInfra();
   const authority = await openMeshAuthority(join(home, 'authority'), new Date());

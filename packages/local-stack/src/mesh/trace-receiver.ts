@@ -4,7 +4,7 @@ import type { ReceivedSpan } from '@pixmesh/testkit/otlp-spans';
 export interface TraceReceiver {
   /** For the services; undefined when nobody looks at traces. */
   endpoint: string | undefined;
-  /** What arrived so far; undefined when somebody else's collector receives it. */
+  /** What arrived so far; undefined when another collector receives it. */
   spans: (() => readonly ReceivedSpan[]) | undefined;
   close(): Promise<void>;
 }

@@ -19,7 +19,7 @@ const POLL_INTERVAL_MS = 20;
 /**
  * Ends what another run left: stage by stage, first the polite signal, then SIGKILL to the whole
  * group. Each process is checked by its start mark directly before each signal, so that a pid that
- * was given to somebody else is never touched.
+ * was given to another process is never touched.
  */
 export async function endProcesses(
   processes: readonly StackProcess[],

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 
 /**
- * A pid alone may belong to somebody else by the time it is used, so every pid that is kept is kept
+ * A pid alone may belong to another process by the time it is used, so every pid that is kept is kept
  * with the moment its process started. On Linux that is the boot's id and the start's clock tick.
  */
 export interface ProcessIdentity {

@@ -10,7 +10,7 @@ const DELETE = 0x7f;
 
 /**
  * Whether no text of the request holds a control character or a lone surrogate: Postgres refuses NUL, and nothing that
- * API Pix describes needs the others. A body that is no JSON is left to whoever reads it.
+ * API Pix describes needs the others. A body that is no JSON is left to the handler that reads it.
  */
 export function isPlainRequest({ params, query, body }: FastifyRequest): boolean {
   return accepted({ params, query }, isPlainText) && isBodyOf(body, isPlainText);

@@ -55,7 +55,7 @@ export function startDueWork(deps: Deps): DueWork {
     return { pauseMs: 0, gatherMs: isMore ? 0 : TICK_MS };
   }
 
-  /** Answers whether there may be more at once. */
+  /** Returns whether there may be more at once. */
   async function doDueWork(): Promise<boolean> {
     const due = await readDueWork(deps.db);
     const moved = due.sends

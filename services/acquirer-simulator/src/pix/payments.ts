@@ -22,7 +22,7 @@ export type Payments = {
   findPix(endToEndId: string): Promise<StoredPix | null>;
   /** For a Pix that names no charge. */
   readTerms(): Promise<ArrivalTerms>;
-  /** Answers how many notices were queued, as `repeat` does. */
+  /** Returns how many notices were queued, as `repeat` does. */
   record(arrival: NewArrival): Promise<number>;
   repeat(announce: Announcement): Promise<number>;
 };

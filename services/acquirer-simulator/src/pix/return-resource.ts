@@ -6,7 +6,7 @@ export type ReturnStatus = 'EM_PROCESSAMENTO' | 'DEVOLVIDO' | 'NAO_REALIZADO';
 export type PixReturn = {
   /** Of the settlement system (`rtrId`). */
   returnId: string;
-  /** Chosen by whoever ordered it. */
+  /** Chosen by the client that ordered it. */
   id: string;
   status: ReturnStatus;
   amountCents: bigint;
@@ -31,7 +31,7 @@ export function toReturnResource(item: PixReturn): object {
   };
 }
 
-/** A return as callbacks show it: what it was for is left to a look. */
+/** A return as callbacks show it: what it was for is left to a status check. */
 export function toReturnNotice(item: PixReturn) {
   return {
     id: item.id,

@@ -14,7 +14,7 @@ import { toRecipient } from './recipient.ts';
 import type { StoredReturn } from './send-resource.ts';
 import { insertSend, lockSend, type PlannedSend } from './sends.sql.ts';
 
-/** Key of whoever a foreign order pays. */
+/** Key of the recipient of a foreign order. */
 const FOREIGN_RECIPIENT = { chave: 'somebody@else.example' };
 
 /**

@@ -94,7 +94,7 @@ async function bootstrapActor(
   return operator.id;
 }
 
-/** Ignoring the header would attribute a change to somebody who did not mean to make it. */
+/** Ignoring the header would attribute a change to an operator who did not mean to make it. */
 function refuseActingForOthers(rawHeaders: readonly string[]): void {
   if (readHeader(rawHeaders, ACT_FOR_HEADER.toLowerCase()).kind === 'missing') return;
   throw actForFault('no such header: only the bootstrap operator may speak for others');

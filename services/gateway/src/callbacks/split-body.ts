@@ -2,7 +2,9 @@ import { parseJsonBody } from '@pixmesh/kernel/json-body';
 
 import { type CallbackItem, looksLikeItem } from './classify-item.ts';
 
-/** Items taken from one body, each of them a message; a PSP groups a few dozen at most. The rest is found by reading back. */
+/**
+ * Items taken from one body, each of them a message; a PSP groups a few dozen at most. Status checks find the rest.
+ */
 export const ITEMS_PER_BODY_MAX = 100;
 
 export type CallbackBody =

@@ -18,7 +18,7 @@ export type StaticAnswer = {
 };
 
 /**
- * Prepares a file for `sendStatic`. Whoever keeps a copy asks each time whether it is still the same (`no-cache` and an
+ * Prepares a file for `sendStatic`. A client that keeps a copy asks each time whether it is still the same (`no-cache` and an
  * entity tag), so a new release is seen at once and an old one is not sent twice. Every other answer of the
  * listener is `no-store`, because it belongs to one key; these belong to nobody.
  */
@@ -41,7 +41,7 @@ export async function toStaticAnswer(
   };
 }
 
-/** Answers with the file, or with 304 to whoever has it. */
+/** Answers with the file, or with 304 to a client that has it. */
 export async function sendStatic(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -24,7 +24,7 @@ export type ApplicationCheckDeps = {
 };
 
 /**
- * The dispatcher has heard the newest state of every application. One that it has not heard from one run to the next is
+ * The dispatcher has stored the newest version of every application. One of which it has an older version in two runs is
  * announced again.
  */
 export function applicationCheck(deps: ApplicationCheckDeps): Check {
@@ -52,7 +52,7 @@ export function applicationCheck(deps: ApplicationCheckDeps): Check {
     },
   };
 
-  /** Those of which the dispatcher has heard less. Many may have changed since the last run. */
+  /** Those of which the dispatcher has an older version. Many may have changed since the last run. */
   async function compare(applications: readonly AnnouncedApplication[]): Promise<string[]> {
     const behind: string[] = [];
     for (let start = 0; start < applications.length; start += COMPARED_APPLICATIONS_MAX) {

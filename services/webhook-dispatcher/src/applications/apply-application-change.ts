@@ -31,7 +31,7 @@ export async function applyApplicationChange(
 }
 
 /**
- * Answers the endpoints that may be sent to again. Registrations of the application pass before or after this, never
+ * Returns the endpoints that may be sent to again. Registrations of the application pass before or after this, never
  * in between: one that comes after reads the state that is stored here.
  */
 async function applyState(

@@ -52,7 +52,7 @@ export function createOutcomeStore(deps: StoreDeps): OutcomeStore {
     }
   }
 
-  /** Answers why they are not stored. */
+  /** Returns why they are not stored. */
   async function tryOnce(waiting: readonly WaitingOutcome[]): Promise<unknown> {
     try {
       await storeOnce(

@@ -61,8 +61,9 @@ export type Subscription = { place: number; occurredAt: string; type: string; en
 
 /**
  * How endpoints stood when events happened: those that may have been registered for them by then (decision 237) and are
- * not deleted now. Where only the difference of clocks says so, an endpoint counts as inactive. To be read behind `lockLanesToQueue`: an endpoint is paused, resumed or deleted under the lock of its
- * lane, so what is read here stays true until the deliveries that follow from it are committed. Reads primary keys.
+ * not deleted now. Where only the difference of clocks says so, an endpoint counts as inactive. To be read behind
+ * `lockLanesToQueue`: an endpoint is paused, resumed or deleted under the lock of its lane, so what is read here stays
+ * true until the deliveries that follow from it are committed. Reads primary keys.
  */
 export async function loadSubscriptions(
   tx: Queryable,

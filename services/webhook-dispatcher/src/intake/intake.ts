@@ -41,7 +41,7 @@ export function createIntake(deps: IntakeDeps): Intake {
   };
 }
 
-/** Answers for each event why it can never be stored; null where it is. */
+/** Returns for each event why it can never be stored; null where it is. */
 async function storeBatch(
   deps: StoreEventsDeps,
   events: readonly IncomingEvent[],

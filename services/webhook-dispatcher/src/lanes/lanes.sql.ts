@@ -14,7 +14,7 @@ export type AccountLane = { id: string; accountId: string };
  * that another transaction inserts at this moment is locked by a statement of its own: the one that waited for it does
  * not see it.
  *
- * Answers the lanes that a sender owns: until the end of the transaction they may be returned or taken over, which
+ * Returns the lanes that a sender owns: until the end of the transaction they may be returned or taken over, which
  * leaves them claimable, but not released. The others are to be woken (`wakeLanes`).
  */
 export async function lockLanesToQueue(
@@ -51,7 +51,7 @@ function byId(one: AccountLane, other: AccountLane): number {
 
 type LockedLane = AccountLane & { leased: boolean };
 
-/** Answers those that exist. */
+/** Returns those that exist. */
 async function lockLanes(
   tx: Queryable,
   lanes: readonly AccountLane[],

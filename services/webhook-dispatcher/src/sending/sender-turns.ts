@@ -30,7 +30,7 @@ export type SenderTurns = {
   markDue(laneIds: readonly string[]): void;
   /** Whether lanes wait for slots. */
   isSaturated(): boolean;
-  /** Answers whether another turn should follow at once. */
+  /** Returns whether another turn should follow at once. */
   turn(isPoll: boolean): Promise<boolean>;
 };
 
@@ -95,7 +95,7 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
     markDue([]);
   }
 
-  /** Answers whether deliveries of deleted endpoints are left to cancel. */
+  /** Returns whether deliveries of deleted endpoints are left to cancel. */
   async function fetch(requests: readonly LaneRequest[]): Promise<boolean> {
     for (const { id } of requests) {
       const lane = keeper.lanes.get(id);

@@ -24,7 +24,7 @@ import { announcesLimits, changedAccount, newAccount } from './decide-account.ts
 
 type AccountsDeps = {
   db: Database;
-  /** Says that an event was committed. */
+  /** Wakes the outbox relay after a commit. */
   wakeOutbox(): void;
 };
 

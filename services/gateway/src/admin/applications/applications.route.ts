@@ -30,7 +30,7 @@ const FIRST_VERSION = 1;
 
 export type ApplicationDeps = {
   db: Database;
-  /** Says that an event was committed. */
+  /** Wakes the outbox relay after a commit. */
   wakeOutbox(): void;
 };
 
