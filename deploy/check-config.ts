@@ -27,7 +27,8 @@ const NAMES = [...SERVICES, ...Object.keys(JOBS)];
 
 /**
  * `npm run check-config -- --service charges`: reads the environment and the identity as that service would, without
- * starting it, and says what its start would refuse. It prints names of settings and what is expected of them, never a value.
+ * starting it, and says what its start would refuse. It prints names of settings and what is expected of them, never a
+ * value.
  */
 const { service = '' } = parseArgs({ options: { service: { type: 'string' } } }).values;
 if (NAMES.includes(service)) await check(service);

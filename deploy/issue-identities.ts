@@ -37,9 +37,9 @@ export const IdentitiesConfig = z.object({
 });
 
 /**
- * Makes the authority of an installation where nothing has been issued yet, and writes each identity that has passed half
- * of its life, that lacks one of its hosts, or that shall believe other authorities than it does. Safe to repeat: to be run
- * each day. Answers the names of those that were written.
+ * Makes the authority of an installation where nothing has been issued yet, and writes each identity that has passed
+ * half of its life, that lacks one of its hosts, or that shall believe other authorities than it does. Safe to repeat:
+ * to be run each day. Answers the names of those that were written.
  */
 export async function issueIdentities(
   env: NodeJS.ProcessEnv = process.env,

@@ -43,8 +43,8 @@ const ROTATIONS: Readonly<Record<string, Rotation>> = {
 };
 
 /**
- * What a setting holds after the next step of its rotation. From text to text, so that it fits whatever keeps secrets, and
- * none stands on a command line.
+ * What a setting holds after the next step of its rotation. From text to text, so that it fits whatever keeps secrets,
+ * and none stands on a command line.
  * @throws ConfigError which quotes nothing of the text
  */
 export function rotateSecret(setting: string, step: string, text: string): string {

@@ -6,7 +6,10 @@ import { readStackFile, type StackFile } from '@pixmesh/local-stack/mesh/stack-f
 /** A running stack; `home` is the folder with its data, logs and secrets. */
 export type Stack = StackFile & { home: string };
 
-/** Log lines as in production; status checks, reconciliation and the search for what the acquirer shows late as far apart as there. */
+/**
+ * Log lines as in production; status checks, reconciliation and the search for what the acquirer shows late as far
+ * apart as there.
+ */
 const AS_IN_PRODUCTION = {
   LOG_LEVEL: 'info',
   READ_BACK_PENDING_MS_MAX: '300000',

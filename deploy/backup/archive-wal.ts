@@ -15,9 +15,9 @@ import { writeDurably, writeEncrypted } from './encrypted-file.ts';
 import { isArchiveName } from './wal-segments.ts';
 
 /**
- * `archive_command = 'node deploy/backup/archive-wal.ts --to DIR --recipient age1… "%p"'`: stores one segment, encrypted,
- * whole and on the disk, before Postgres may recycle it. Exit code 0 also where the same segment is there already;
- * anything else in its place is never written over.
+ * `archive_command = 'node deploy/backup/archive-wal.ts --to DIR --recipient age1… "%p"'`: stores one segment,
+ * encrypted, whole and on the disk, before Postgres may recycle it. Exit code 0 also where the same segment is there
+ * already; anything else in its place is never written over.
  */
 const { values, positionals } = parseArgs({
   options: { to: { type: 'string' }, recipient: { type: 'string' } },

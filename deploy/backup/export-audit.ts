@@ -22,9 +22,9 @@ export const OVERLAP_MS = 60_000;
 const UNFIT_FOR_NAMES = /[-:.]/g;
 
 /**
- * Stores what operators have done since the last export, and how what they may close stands now: keys, operators, accounts,
- * applications. A restore to an earlier moment closes it again. To be run each minute: what was closed after the last export
- * is what a restore may open. Answers how many entries; none writes nothing.
+ * Stores what operators have done since the last export, and how what they may close stands now: keys, operators,
+ * accounts, applications. A restore to an earlier moment closes it again. To be run each minute: what was closed after
+ * the last export is what a restore may open. Answers how many entries; none writes nothing.
  */
 export async function exportAudit(env: NodeJS.ProcessEnv = process.env): Promise<number> {
   const config = readConfig(BackupConfig, env);

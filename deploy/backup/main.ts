@@ -11,9 +11,9 @@ import { restoreBase } from './restore-base.ts';
 import { takeBaseBackup } from './take-base-backup.ts';
 
 /**
- * `node deploy/backup/main.ts COMMAND`: `base` takes a base backup, `audit` exports what operators have done, `check` verifies
- * everything that is stored, `restore --to FOLDER --at TIME` (or `latest`) lays out a data folder, `prepare --at TIME` makes the restored
- * database ready for its services. What it prints is one JSON object.
+ * `node deploy/backup/main.ts COMMAND`: `base` takes a base backup, `audit` exports what operators have done,
+ * `check` verifies everything that is stored, `restore --to FOLDER --at TIME` (or `latest`) lays out a data folder,
+ * `prepare --at TIME` makes the restored database ready for its services. What it prints is one JSON object.
  */
 const COMMANDS: Readonly<Record<string, () => Promise<object>>> = {
   base: async () => ({ folder: await takeBaseBackup() }),

@@ -17,8 +17,9 @@ export type Target = Date | 'latest';
 const SEGMENTS_BEHIND = 2;
 
 /**
- * Files of the archive that bring a base backup to its target: segments on the way, and the histories of timelines. With the
- * moment that they reach: of the end of the archive, when its last segment was written; no commit in it is later.
+ * Files of the archive that bring a base backup to its target: segments on the way, and the histories of timelines.
+ * With the moment that they reach: of the end of the archive, when its last segment was written; no commit in it is
+ * later.
  * @throws ConfigError where a segment on the way is missing, or the archive ends before the moment
  */
 export function findNeededWal(

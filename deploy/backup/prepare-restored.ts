@@ -42,9 +42,9 @@ export type Prepared = {
 };
 
 /**
- * Between the restore of a database and the first start of a service on it (ADR 0042). In one commit: what operators had
- * closed is closed again, and payouts are stopped. Then what was on its way at that moment is queued once more. A repeat
- * adds nothing but repeated messages.
+ * Between the restore of a database and the first start of a service on it (ADR 0042). In one commit: what operators
+ * had closed is closed again, and payouts are stopped. Then what was on its way at that moment is queued once more. A
+ * repeat adds nothing but repeated messages.
  * @throws ConfigError while the server still recovers, or where a service is connected
  */
 export async function prepareRestored(

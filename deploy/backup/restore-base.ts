@@ -52,9 +52,9 @@ export type Restored = {
 
 /**
  * Lays out a data folder from which Postgres, at its next start, recovers to a moment or to the end of the archive, and
- * promotes itself: the newest base backup that ended before on the way to the timeline of that moment, and the WAL behind
- * it in `<to>.wal`, opened here, so that the identity never reaches the server. What it writes belongs to the owner of the
- * folder that holds it.
+ * promotes itself: the newest base backup that ended before on the way to the timeline of that moment, and the WAL
+ * behind it in `<to>.wal`, opened here, so that the identity never reaches the server. What it writes belongs to the
+ * owner of the folder that holds it.
  * @throws ConfigError where no base backup ended before the moment, the archive ends before it or lacks a file, or the place
  * is taken
  */

@@ -21,8 +21,8 @@ import {
 import { isSegment, segmentNumber, timelineOf } from './wal-segments.ts';
 
 /**
- * One folder of backups after a restore: a server on timeline 1 has a base backup before the moment that was restored, and
- * one after it, which timeline 2 does not lead back to.
+ * One folder of backups after a restore: a server on timeline 1 has a base backup before the moment that was restored,
+ * and one after it, which timeline 2 does not lead back to.
  */
 let server: BackedUpServer;
 /** Each between two rows: of timeline 1 before the restore and after it, and of timeline 2. */

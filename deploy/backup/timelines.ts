@@ -26,7 +26,9 @@ export type Timeline = {
   id: number;
   /** When the server was promoted to it; null where its history is not archived. */
   begunAt: Date | null;
-  /** How its WAL is read: that of the timelines it comes from, oldest first, each up to a place, and its own at the end. */
+  /**
+   * How its WAL is read: that of the timelines it comes from, oldest first, each up to a place, and its own at the end.
+   */
   parts: readonly Part[];
 };
 
@@ -61,8 +63,9 @@ export function missingHistories(names: readonly string[]): string[] {
 }
 
 /**
- * The timeline that the server was on at a moment: the newest that had begun. What is on a timeline that a restore left is
- * found there. One that leaves out no archived segment of it, as after a failover, is read instead: it alone has the end.
+ * The timeline that the server was on at a moment: the newest that had begun. What is on a timeline that a restore left
+ * is found there. One that leaves out no archived segment of it, as after a failover, is read instead: it alone has the
+ * end.
  */
 export function findTimelineAt(
   at: Date,
@@ -84,7 +87,9 @@ export function holdsBase({ parts }: Timeline, { timeline, stop_lsn }: BaseManif
   return part !== undefined && (part.end === null || positionOf(stop_lsn) <= part.end);
 }
 
-/** The segment of a number on the way to the end of the timeline. The one that holds a border is the later timeline's. */
+/**
+ * The segment of a number on the way to the end of the timeline. The one that holds a border is the later timeline's.
+ */
 export function segmentOn({ id, parts }: Timeline, number: number): string {
   const part = parts.findLast(({ begin }) => segmentNumberAt(begin) <= number);
   return segmentName(part?.timeline ?? id, number);

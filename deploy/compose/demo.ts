@@ -5,8 +5,9 @@ import process from 'node:process';
 import { createDemoAccount, isAccepted } from './demo-account.ts';
 
 /**
- * `node deploy/compose/demo.ts`, last of all containers: makes a demo account, once, prints where everything is, and stays.
- * `docker compose up --wait` takes a container that has ended for a failure, so this one answers `/readyz` instead.
+ * `node deploy/compose/demo.ts`, last of all containers: makes a demo account, once, prints where everything is, and
+ * stays. `docker compose up --wait` takes a container that has ended for a failure, so this one answers `/readyz`
+ * instead.
  */
 const GATEWAY = 'http://gateway:8080';
 const ADMIN = 'http://gateway:8081';

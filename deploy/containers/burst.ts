@@ -8,9 +8,9 @@ import { containersOf, killContainer, metricsOf } from './compose-project.ts';
 import { openComposeStack } from './compose-stack.ts';
 
 /**
- * `node deploy/containers/burst.ts [--kill]`, beside a compose project with several senders: charges of one merchant with
- * webhooks at many addresses, until each event of each has arrived. Ends with 1 where it does not, or where a sender had
- * no part; with `--kill` one sender is killed as soon as it sends.
+ * `node deploy/containers/burst.ts [--kill]`, beside a compose project with several senders: charges of one merchant
+ * with webhooks at many addresses, until each event of each has arrived. Ends with 1 where it does not, or where a
+ * sender had no part; with `--kill` one sender is killed as soon as it sends.
  */
 const HOOKS = 30;
 const CHARGES_OF_HOOK = 8;

@@ -2,8 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 /**
- * `node deploy/images/drop-development.ts`, while images are built: takes the development packages of all workspaces out of
- * manifests and lockfile. What `turbo prune --production` leaves out is still named there, and npm would look for it.
+ * `node deploy/images/drop-development.ts`, while images are built: takes the development packages of all workspaces
+ * out of manifests and lockfile. What `turbo prune --production` leaves out is still named there, and npm would look
+ * for it.
  */
 type Manifest = { devDependencies?: Record<string, string> };
 type Lockfile = { packages: Record<string, Manifest> };

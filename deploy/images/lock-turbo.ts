@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
 /**
- * `node lock-turbo.ts`, while images are built: leaves of the manifest and the lockfile in this folder what installs turbo
- * alone, in the version and with the digests that the repository names, and none of the other development tools.
+ * `node lock-turbo.ts`, while images are built: leaves of the manifest and the lockfile in this folder what installs
+ * turbo alone, in the version and with the digests that the repository names, and none of the other development tools.
  */
 type Lockfile = { packages: Record<string, unknown> };
 

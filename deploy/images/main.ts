@@ -4,8 +4,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { parseImageLock, pinned, renderImageLock } from './image-lock.ts';
 
 /**
- * `node deploy/images/main.ts refresh` writes into `deploy/images.lock` what the registries answer now; `… pinned IMAGE`
- * prints an image with its digest, for the release: `docker build --build-arg NODE_IMAGE=$(… pinned node:24-slim)`.
+ * `node deploy/images/main.ts refresh` writes into `deploy/images.lock` what the registries answer now; `… pinned
+ * IMAGE` prints an image with its digest, for the release: `docker build --build-arg NODE_IMAGE=$(… pinned
+ * node:24-slim)`.
  */
 const LOCK = new URL('../images.lock', import.meta.url);
 const REQUEST_LIMIT_MS = 60_000;

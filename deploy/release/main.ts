@@ -6,9 +6,10 @@ import { buildCommands } from './build-commands.ts';
 import { requireLater, withChartVersion, withPackageVersion, withRelease } from './next-version.ts';
 
 /**
- * `npm run release -- 1.2.3` makes a release of what is committed: the changelog, the version of packages, images and chart,
- * a commit, its tag, and a second commit by which `deploy/last-release` names it. `… images` prints the commands that
- * build the images of the last release. Both are refused while `deploy/images.lock` lacks a digest. Nothing is pushed.
+ * `npm run release -- 1.2.3` makes a release of what is committed: the changelog, the version of packages, images and
+ * chart, a commit, its tag, and a second commit by which `deploy/last-release` names it. `…
+ * images` prints the commands that build the images of the last release. Both are refused while `deploy/images.lock`
+ * lacks a digest. Nothing is pushed.
  */
 const MANIFESTS = [
   'package.json',

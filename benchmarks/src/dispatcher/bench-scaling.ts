@@ -14,7 +14,9 @@ const SETTLE_MS = 3_000;
 /** So few that sends in flight are the limit and not the machine: 32 answers after 200 ms are 160 a second. */
 const TUNING = { DELIVERY_IN_FLIGHT_MAX: '32' };
 
-/** Receivers that take 200 ms: twice the senders, twice the deliveries, and none lost or doubled as they join and leave. */
+/**
+ * Receivers that take 200 ms: twice the senders, twice the deliveries, and none lost or doubled as they join and leave.
+ */
 export async function benchScaling(road: Road, options: BenchOptions): Promise<Aim[]> {
   await using dispatchers = await startDispatchers(road, 1, TUNING);
   const endpoints = await road.register(ENDPOINTS, () => 'slow');

@@ -13,8 +13,8 @@ import { nextPhase } from './run-open-loop.ts';
 const FUTURE_LANES = 5_000;
 
 /**
- * Retries that wait for hours, over many lanes, as rows of the queue alone: nothing else of them is read before they are
- * due. And deliveries that are all due behind one receiver, whole but for a body, which they share.
+ * Retries that wait for hours, over many lanes, as rows of the queue alone: nothing else of them is read before they
+ * are due. And deliveries that are all due behind one receiver, whole but for a body, which they share.
  */
 export async function storeWaiting(
   road: Road,

@@ -13,8 +13,8 @@ export type SteadyCall = (intendedMs: number) => Promise<number | null>;
 export type SteadyFigure = LatencyFigure & { calls: number; errors: number };
 
 /**
- * Calls at a steady rate, whatever their answers do: each latency counts from the time at which the call was meant to be
- * made, so that a stall shows in all the calls that it delayed.
+ * Calls at a steady rate, whatever their answers do: each latency counts from the time at which the call was meant to
+ * be made, so that a stall shows in all the calls that it delayed.
  */
 export async function makeSteadyCalls(
   { perSecond, seconds }: { perSecond: number; seconds: number },

@@ -5,7 +5,10 @@ import type { LifeDeps } from './life-kinds.ts';
 import { openMesh } from './mesh-calls.ts';
 import { withStatements } from './statement-times.ts';
 
-/** Boots the mesh of a checkout (null: of this one) with a merchant that pays and one that is paid, for the time of `work`. */
+/**
+ * Boots the mesh of a checkout (null: of this one) with a merchant that pays and one that is paid, for the time of
+ * `work`.
+ */
 export async function withMesh(
   checkout: string | null,
   options: { statements: boolean; env?: NodeJS.ProcessEnv },

@@ -46,7 +46,9 @@ export async function verifyPayouts(
   );
 }
 
-/** All of it, which takes as long as it takes: every service stores the request, and the report tells when it has ended. */
+/**
+ * All of it, which takes as long as it takes: every service stores the request, and the report tells when it has ended.
+ */
 async function reconcile(stack: Stack): Promise<Breaks> {
   let report = await askForReport(stack, { method: 'POST', body: JSON.stringify({ full: true }) });
   while (report.full_runs.length > 0) {

@@ -3,7 +3,10 @@ import path from 'node:path';
 
 import { renderAll } from './render.ts';
 
-/** `npm run observability`: writes the files of Prometheus, Alertmanager, Grafana and the collector, and the chart's copies of rules and dashboards. */
+/**
+ * `npm run observability`: writes the files of Prometheus, Alertmanager, Grafana and the collector, and the chart's
+ * copies of rules and dashboards.
+ */
 const FOLDER = path.resolve(import.meta.dirname, '..');
 
 for (const [file, text] of renderAll()) {

@@ -26,7 +26,9 @@ function turns(from: number, to: number): string {
 const ALL_UP = Object.fromEntries(SERVICES.map((name) => [`up{service="${name}"}`, '1x300']));
 const DAY = 86_400;
 
-/** Of causes and of money: the moment before `for` is over, and one after it. The alert is due at 1:15 at the earliest. */
+/**
+ * Of causes and of money: the moment before `for` is over, and one after it. The alert is due at 1:15 at the earliest.
+ */
 export const CAUSE_CASES: readonly RuleCase[] = [
   fires(
     'ServiceDown',
@@ -304,8 +306,8 @@ const FIRST = 'webhook_event_to_first_attempt_seconds';
 type Course = { before: number; burning: number };
 
 /**
- * A thousand good events an interval, and from a moment on so many times the budget beside them: of creations the budget
- * is 0.05 %, of the others 0.1 %.
+ * A thousand good events an interval, and from a moment on so many times the budget beside them: of creations the
+ * budget is 0.05 %, of the others 0.1 %.
  */
 function burning(kind: Kind, speed: number, course: Course): RuleCase['series'] {
   const bad = kind === 'Creation' ? speed / 2 : speed;
@@ -322,7 +324,10 @@ function burning(kind: Kind, speed: number, course: Course): RuleCase['series'] 
   };
 }
 
-/** Each minute: 20 times as fast is seen over an hour after most of it, 8 times as fast over six hours after most of them. */
+/**
+ * Each minute: 20 times as fast is seen over an hour after most of it, 8 times as fast over six hours after most of
+ * them.
+ */
 export const BURN_CASES: readonly RuleCase[] = KINDS.flatMap((kind) => [
   fires(`${kind}ErrorBudgetBurnFast`, burning(kind, 20, { before: 120, burning: 120 }), {
     silentAt: '125m',

@@ -59,8 +59,8 @@ export async function openMeshAuthority(folder: string, now: Date): Promise<Auth
 }
 
 /**
- * Writes `ca.crt`, `tls.crt` and `tls.key` of a process into its folder, unless those that stand there still have half of
- * their life before them, are of this authority, belong together and are for all that is asked. Answers whether they
+ * Writes `ca.crt`, `tls.crt` and `tls.key` of a process into its folder, unless those that stand there still have half
+ * of their life before them, are of this authority, belong together and are for all that is asked. Answers whether they
  * were written.
  */
 export async function renewIdentity(

@@ -19,8 +19,8 @@ export function deadlineFrom(header: string | string[] | undefined, maxMs: numbe
 }
 
 /**
- * Runs `work` under a signal that aborts at the deadline. Its timer ends with the work; that of `AbortSignal.timeout` goes on, and
- * makes an error for nobody.
+ * Runs `work` under a signal that aborts at the deadline. Its timer ends with the work; that of `AbortSignal.timeout`
+ * goes on, and makes an error for nobody.
  */
 export async function withSignal<T>(
   deadline: Deadline,
@@ -36,7 +36,10 @@ export async function withSignal<T>(
   }
 }
 
-/** What the work comes to, or null where it has not ended in time. It goes on then; a later failure is left to what repeats it. */
+/**
+ * What the work comes to, or null where it has not ended in time. It goes on then; a later failure is left to what
+ * repeats it.
+ */
 export async function untilDeadline<T>(work: Promise<T>, deadline: Deadline): Promise<T | null> {
   const expired = Promise.withResolvers<null>();
   const timer = setTimeout(() => expired.resolve(null), deadline.remainingMs());

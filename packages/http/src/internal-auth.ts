@@ -21,8 +21,8 @@ declare module 'fastify' {
 }
 
 /**
- * Has a listener serve the routes of its table to the callers that the table names, and nothing else to anybody. What the
- * gateway says of the one for whom it calls is read; the calls of a tenant run for its account.
+ * Has a listener serve the routes of its table to the callers that the table names, and nothing else to anybody. What
+ * the gateway says of the one for whom it calls is read; the calls of a tenant run for its account.
  */
 export function guardRoutes(
   app: FastifyInstance,

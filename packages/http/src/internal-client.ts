@@ -21,7 +21,9 @@ import { mayRepeat, TRIES_MAX } from './repeat-call.ts';
  */
 const WRITES_MAX = 512;
 const READS_MAX = 64;
-/** An idle connection has ended before a process that stops ends it (`end-connections.ts`), whatever the peer allows. */
+/**
+ * An idle connection has ended before a process that stops ends it (`end-connections.ts`), whatever the peer allows.
+ */
 const KEEP_ALIVE_TIMEOUT_MS = 1_000;
 /** More than any answer of a peer, a page of a hundred items included. */
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024;

@@ -7,8 +7,8 @@ import { buildConnector } from 'undici';
 import { NotConnectedError } from './repeat-call.ts';
 
 /**
- * Of the address and of the handshake, which costs both sides more than a millisecond of CPU: hundreds of calls may begin
- * at once, each with a connection of its own.
+ * Of the address and of the handshake, which costs both sides more than a millisecond of CPU: hundreds of calls may
+ * begin at once, each with a connection of its own.
  */
 const CONNECT_TIMEOUT_MS = 5_000;
 

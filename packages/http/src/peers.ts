@@ -13,7 +13,10 @@ export type Peers = {
   nameOf(request: FastifyRequest): string | null;
 };
 
-/** A caller is whom its certificate names: an authority that `identity` believes has signed it, or there is no connection. */
+/**
+ * A caller is whom its certificate names: an authority that `identity` believes has signed it, or there is no
+ * connection.
+ */
 export function meshPeers(identity: Pick<MeshIdentity, 'current' | 'onChange'>): Peers {
   const callers = new WeakMap<object, Caller | null>();
   return { tls: identity, nameOf };

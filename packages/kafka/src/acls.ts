@@ -15,9 +15,9 @@ const ANY_HOST = '*';
 export type AclChanges = { added: number; deleted: number };
 
 /**
- * Makes the broker's permissions those of the list: adds what is missing, and deletes what these principals have beyond it
- * on topics and groups of these names. Others' permissions, those on other names and patterns, and whatever is denied are
- * left alone.
+ * Makes the broker's permissions those of the list: adds what is missing, and deletes what these principals have beyond
+ * it on topics and groups of these names. Others' permissions, those on other names and patterns, and whatever is
+ * denied are left alone.
  */
 export async function syncAcls(
   options: KafkaOptions & { names: readonly string[]; principals: readonly string[] },

@@ -13,8 +13,8 @@ import { watchActivity } from './watch-activity.ts';
 /** After so long without a heartbeat the broker gives the partitions of a member to the others. */
 const SESSION_TIMEOUT_MS = 6_000;
 /**
- * A new generation of a group waits for its leader until the leader's session ends, when it was killed. A member that gave
- * up before would join as another one and leave a dead member behind, perhaps the next leader: for minutes.
+ * A new generation of a group waits for its leader until the leader's session ends, when it was killed. A member that
+ * gave up before would join as another one and leave a dead member behind, perhaps the next leader: for minutes.
  */
 const REQUEST_TIMEOUT_MS = SESSION_TIMEOUT_MS + 2_000;
 const HEARTBEAT_INTERVAL_MS = 1_000;

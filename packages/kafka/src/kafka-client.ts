@@ -27,7 +27,10 @@ export const PUBLISH_RETRY = { initialRetryTime: 100, maxRetryTime: 500, retries
 export type KafkaOptions = BrokerAccess & {
   clientId: string;
   logger: Logger;
-  /** Ends every connection of the client, and lets none begin. The library by itself ends what is under way, and tries again. */
+  /**
+   * Ends every connection of the client, and lets none begin. The library by itself ends what is under way, and tries
+   * again.
+   */
   signal?: AbortSignal;
 };
 

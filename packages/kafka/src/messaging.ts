@@ -61,7 +61,9 @@ export type MessagingOptions = BrokerAccess & {
   consumes: readonly ConsumerGroup[];
   /** True: other processes consume these groups, and this one handles what is replayed of their dead letters. */
   replaysOnly?: boolean;
-  /** Called when a consumer has given up for good, or a schema is not stored: the process must end and be started again. */
+  /**
+   * Called when a consumer has given up for good, or a schema is not stored: the process must end and be started again.
+   */
   onFatal(error: Error): void;
 };
 
@@ -94,9 +96,9 @@ export type Messaging = AsyncDisposable & {
 };
 
 /**
- * Returns at once. Relay and consumers start beside it, as soon as the schemas are read from the database. They wait for
- * a broker that is away by themselves. Where a schema is not stored, the deploy job of this version has not run, and the
- * process ends: it must not replace one that works.
+ * Returns at once. Relay and consumers start beside it, as soon as the schemas are read from the database. They wait
+ * for a broker that is away by themselves. Where a schema is not stored, the deploy job of this version has not run,
+ * and the process ends: it must not replace one that works.
  */
 export function startMessaging(options: MessagingOptions): Messaging {
   const { db, logger, outbox } = options;

@@ -11,8 +11,8 @@ type TokenClient = {
 };
 
 /**
- * A token of the broker's identity provider for each connection, by client credentials (RFC 6749, 4.4). The library asks
- * again before a session at the broker ends.
+ * A token of the broker's identity provider for each connection, by client credentials (RFC 6749, 4.4). The library
+ * asks again before a session at the broker ends.
  */
 export function createTokenProvider(tokenUrl: string, client: TokenClient) {
   const { id, secret, scope } = client;

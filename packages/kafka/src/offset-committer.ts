@@ -12,8 +12,8 @@ export type OffsetCommitter = {
 };
 
 /**
- * Commits the offsets of handled messages together, some time after the first of them; the broker's offset is only a hint.
- * Where nothing is handled there is no timer.
+ * Commits the offsets of handled messages together, some time after the first of them; the broker's offset is only a
+ * hint. Where nothing is handled there is no timer.
  */
 export function createOffsetCommitter(
   consumer: Pick<Consumer, 'commitOffsets' | 'on' | 'events'>,

@@ -58,7 +58,10 @@ function lastInTurn(after: AccountId, served: readonly AccountId[]): AccountId {
   return sorted.findLast((account) => account <= after) ?? sorted.at(-1) ?? after;
 }
 
-/** Takes rows of accounts in turn, each time behind the account that was served last. Other processes have turns of their own. */
+/**
+ * Takes rows of accounts in turn, each time behind the account that was served last. Other processes have turns of
+ * their own.
+ */
 export function inTurn<Row extends { accountId: AccountId }>(
   take: (turn: { limit: number; after: AccountId }) => Promise<Row[]>,
 ): (limit: number) => Promise<Row[]> {

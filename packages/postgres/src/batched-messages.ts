@@ -11,8 +11,9 @@ export type MessagesOfChange = {
 };
 
 /**
- * CTEs that append and queue the messages of many changes, each for as long as its place is among the rows of `guard`: like
- * `appendEventsAndCommands`, where one statement writes a batch. Commands to the ledger are kept as unanswered.
+ * CTEs that append and queue the messages of many changes, each for as long as its place is among the rows of
+ * `guard`: like `appendEventsAndCommands`, where one statement writes a batch. Commands to the ledger are kept as
+ * unanswered.
  *
  * @param guard a select of one column, the places of the changes that were made
  */

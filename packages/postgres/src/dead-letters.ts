@@ -142,7 +142,9 @@ export async function markReplayed(db: Queryable, id: string): Promise<boolean> 
   return rows.length === 1;
 }
 
-/** Keeps others from replaying or dismissing an open letter for as long as the transaction lasts; null where it is none. */
+/**
+ * Keeps others from replaying or dismissing an open letter for as long as the transaction lasts; null where it is none.
+ */
 export async function lockOpenLetter(tx: Transaction, id: string): Promise<DeadLetter | null> {
   const rows = await tx.query<DeadLetter>(
     named(

@@ -50,8 +50,8 @@ export type DueRowsJobOptions<Row> = {
 
 export type DueRowsJob<Row> = PollingLoop & {
   /**
-   * Takes up to `max` rows at once, for a caller that leases them with a statement of its own: `take` gets the number of
-   * places that are kept for it, perhaps 0. The rows that it answers are worked on like all others.
+   * Takes up to `max` rows at once, for a caller that leases them with a statement of its own: `take` gets the number
+   * of places that are kept for it, perhaps 0. The rows that it answers are worked on like all others.
    */
   takeNow(max: number, take: (places: number) => Promise<readonly Row[]>): Promise<void>;
 };

@@ -4,7 +4,8 @@ import { sql, type Statement } from './sql.ts';
 
 /**
  * Fragments for tables whose rows are checked when they are due: `check_at` says when (`-infinity`: before
- * all others, because a check was requested), `checks` how often in vain, `lease_token` and `lease_until` who checks now.
+ * all others, because a check was requested), `checks` how often in vain, `lease_token` and `lease_until` who checks
+ * now.
  */
 
 /** Checks that were requested come before every routine check. */

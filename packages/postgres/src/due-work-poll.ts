@@ -18,9 +18,9 @@ export function createPolledSignal(): WakeSignal {
 }
 
 /**
- * Asks for all jobs of a process at once whether something of them is due, and wakes those. A poll that finds nothing is
- * paid all day: one statement costs less than one for each job (ADR 0038). A job that was woken and
- * could not take what is due is woken again at the next poll.
+ * Asks for all jobs of a process at once whether something of them is due, and wakes those. A poll that finds nothing
+ * is paid all day: one statement costs less than one for each job (ADR 0038). A job that was woken and could not take
+ * what is due is woken again at the next poll.
  */
 export function startDueWorkPoll<Job extends string>(deps: {
   db: Queryable;

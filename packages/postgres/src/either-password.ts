@@ -13,8 +13,8 @@ export type EitherPassword = {
 
 /**
  * A role has one password at a time, so it changes at the server between two connections, and what opens them has to
- * know both (ADR 0032): the one in its place in the URL, and `other_password` among the parameters. What the server took
- * last is tried first.
+ * know both (ADR 0032): the one in its place in the URL, and `other_password` among the parameters. What the server
+ * took last is tried first.
  */
 export function createEitherPassword(given: string): EitherPassword {
   const urls = urlsOf(given);

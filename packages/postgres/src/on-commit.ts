@@ -2,9 +2,9 @@
 const waiting = new WeakMap<object, (() => void)[]>();
 
 /**
- * Runs `work` once what was written by `db`, a transaction or a database, is committed. It never runs where that is rolled
- * back: for what is counted. Outside of a transaction each statement has committed by the time it answers, so `work` runs
- * at once. It may not throw.
+ * Runs `work` once what was written by `db`, a transaction or a database, is committed. It never runs where that is
+ * rolled back: for what is counted. Outside of a transaction each statement has committed by the time it answers, so
+ * `work` runs at once. It may not throw.
  */
 export function onCommit(db: object, work: () => void): void {
   const ofTransaction = waiting.get(db);

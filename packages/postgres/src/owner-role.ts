@@ -17,7 +17,10 @@ type Ownership = {
 
 /** A service that uses a table must not wait behind us for longer. */
 const LOCK_TIMEOUT_MS = 2_000;
-/** One object of this database was changed meanwhile (internal_error), or a service used it for long (lock_not_available). */
+/**
+ * One object of this database was changed meanwhile (internal_error), or a service used it for long
+ * (lock_not_available).
+ */
 const REPEATABLE = new Set(['XX000', '55P03', '23505', '42710']);
 const TRIES_MAX = 20;
 

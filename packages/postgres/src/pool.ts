@@ -66,7 +66,9 @@ type PoolOptions = {
   plansOnce?: boolean;
 };
 
-/** A plan that was made while a table was empty is kept while it grows: it must not be one that reads the whole table. */
+/**
+ * A plan that was made while a table was empty is kept while it grows: it must not be one that reads the whole table.
+ */
 const PLANNED_ONCE = '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off';
 
 /**

@@ -9,8 +9,8 @@ const EVENTS_PER_STATEMENT = 5_000;
 export type Republication = { topic: string; from: Date; key: string | null };
 
 /**
- * Queues the events of a topic once more, in their order, so that the topic is rebuilt from `events`, without those that
- * are parked. A consumer that reads them a second time does nothing. Answers how many.
+ * Queues the events of a topic once more, in their order, so that the topic is rebuilt from `events`, without those
+ * that are parked. A consumer that reads them a second time does nothing. Answers how many.
  */
 export async function republishTopic(db: Queryable, asked: Republication): Promise<number> {
   let count = 0;

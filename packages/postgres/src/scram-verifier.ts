@@ -6,8 +6,8 @@ const SALT_BYTES = 16;
 const KEY_BYTES = 32;
 
 /**
- * What Postgres stores of a password (RFC 5803). A statement holds it in the place of the password, which then stands in
- * no log of statements.
+ * What Postgres stores of a password (RFC 5803). A statement holds it in the place of the password, which then stands
+ * in no log of statements.
  */
 export function scramVerifier(password: string, salt: Buffer = randomBytes(SALT_BYTES)): string {
   // Clients normalize what they are given (RFC 4013). Of ASCII nothing changes.

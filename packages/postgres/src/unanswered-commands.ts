@@ -119,8 +119,8 @@ export async function resendDue(db: Queryable, resendMs: number): Promise<number
 }
 
 /**
- * Queues events once more that are neither queued nor parked, marked as sent again, so that a message that is parked where it goes is
- * parked once. Returns how many.
+ * Queues events once more that are neither queued nor parked, marked as sent again, so that a message that is parked
+ * where it goes is parked once. Returns how many.
  */
 export async function queueAgain(db: Queryable, eventIds: readonly string[]): Promise<number> {
   const rows = await db.query(

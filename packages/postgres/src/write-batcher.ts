@@ -16,10 +16,10 @@ export type WriteBatcher<Item, Outcome> = {
 type Written<Outcome> = { kind: 'written'; outcome: Outcome } | { kind: 'refused'; error: unknown };
 
 /**
- * Statements that arrive while one like them is under way share the next one: alone, each is written at once; under load
- * many share one round trip and one commit. `write` is one statement for all. It leaves nothing behind where it fails,
- * and answers each item in order. An item that the database refuses for what it says is refused alone. A batch takes its
- * connection in the turns of the installation itself, since its items belong to many accounts.
+ * Statements that arrive while one like them is under way share the next one: alone, each is written at once; under
+ * load many share one round trip and one commit. `write` is one statement for all. It leaves nothing behind where it
+ * fails, and answers each item in order. An item that the database refuses for what it says is refused alone. A batch
+ * takes its connection in the turns of the installation itself, since its items belong to many accounts.
  */
 export function createWriteBatcher<Item, Outcome>(
   write: (items: readonly Item[]) => Promise<Outcome[]>,

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /**
- * `node packages/service/src/compile-service.ts`, while an image is built: imports the service that `SERVICE_NAME` names,
- * without starting it, so that its compiled sources are kept in `NODE_COMPILE_CACHE`.
+ * `node packages/service/src/compile-service.ts`, while an image is built: imports the service that
+ * `SERVICE_NAME` names, without starting it, so that its compiled sources are kept in `NODE_COMPILE_CACHE`.
  */
 const SERVICES = path.resolve(import.meta.dirname, '../../../services');
 const name = process.env['SERVICE_NAME'] ?? '';

@@ -133,8 +133,8 @@ export const KafkaConfig = {
     .transform((text) => text.split(',')),
   KAFKA_TOPIC_PREFIX: z.string().default(''),
   /**
-   * `mtls`: by the certificate in `MESH_TLS_DIR`. `tls`: the broker alone has one, of an authority in `KAFKA_TLS_CA` or of
-   * one that Node knows, and SASL says who we are.
+   * `mtls`: by the certificate in `MESH_TLS_DIR`. `tls`: the broker alone has one, of an authority in `KAFKA_TLS_CA` or
+   * of one that Node knows, and SASL says who we are.
    */
   KAFKA_SECURITY: z
     .enum(['mtls', 'tls', 'plaintext'], { error: 'expected mtls, tls or plaintext' })

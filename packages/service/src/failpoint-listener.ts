@@ -22,8 +22,8 @@ type FailpointOptions = {
 export type FailpointListener = AsyncDisposable & { readonly port: number | null };
 
 /**
- * Where tests arm the failpoints of one process: by mutual TLS, for the identity of tools alone, on a port of its own. It
- * is there only where that port is set, and never in production.
+ * Where tests arm the failpoints of one process: by mutual TLS, for the identity of tools alone, on a port of its own.
+ * It is there only where that port is set, and never in production.
  */
 export async function startFailpoints(options: FailpointOptions): Promise<FailpointListener> {
   const { NODE_ENV, HOST, FAILPOINTS_PORT } = options.config;

@@ -2,7 +2,10 @@ import { X509Certificate } from 'node:crypto';
 
 import { observedGauge } from '@pixmesh/telemetry/metrics';
 
-/** A certificate in use, by a name that is one of few: `mesh`, `acquirer`, `callback`. `pem` answers null where there is none. */
+/**
+ * A certificate in use, by a name that is one of few: `mesh`, `acquirer`, `callback`. `pem` answers null where there is
+ * none.
+ */
 export function observeCertificate(name: string, pem: () => string | null | undefined): void {
   const attributes = { certificate: name };
   const read = (seconds: (certificate: X509Certificate) => number) => async () => {

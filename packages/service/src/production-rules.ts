@@ -4,7 +4,9 @@ import type { GivenSettings, Problem } from './given-settings.ts';
 export const PLAINTEXT_NAMES = ['postgres', 'kafka', 'redis', 'registry', 'traces'] as const;
 export type PlaintextName = (typeof PLAINTEXT_NAMES)[number];
 
-/** What the runtime and its libraries read by themselves, so that no schema names it; the rules hold in every process. */
+/**
+ * What the runtime and its libraries read by themselves, so that no schema names it; the rules hold in every process.
+ */
 export const OF_EVERY_PROCESS = [
   'NODE_TLS_REJECT_UNAUTHORIZED',
   'OTEL_EXPORTER_OTLP_ENDPOINT',
@@ -36,7 +38,8 @@ export const PRODUCTION_RULES: readonly ProductionRule[] = [
     expected: ABSENT,
   },
   { setting: /^ACT_FOR_OTHERS$/, isSafe: (value) => value !== 'true', expected: OFF },
-  // The acquirer, other services of the mesh, and where the acquirer calls us. Connections that may be plain have their own.
+  // The acquirer, other services of the mesh, and where the acquirer calls us. Connections that may be plain have their
+  // own.
   { setting: /^(?!SCHEMA_REGISTRY_).*_URL$/, isSafe: (value) => !isHttp(value), expected: HTTPS },
   {
     setting: /^ACQUIRER_TLS_CERT$/,

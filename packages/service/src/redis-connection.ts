@@ -38,7 +38,9 @@ export function observeRedis(client: RedisClient): void {
   ]);
 }
 
-/** Asks whether Redis answers: one that hangs keeps its connections. A question that stays unanswered is not repeated. */
+/**
+ * Asks whether Redis answers: one that hangs keeps its connections. A question that stays unanswered is not repeated.
+ */
 export function probeRedis(client: RedisClient): () => Promise<boolean> {
   let asked: Promise<boolean> | null = null;
   return async () => {
@@ -80,8 +82,8 @@ export function redisOptions({ url, ca }: RedisAddress) {
 }
 
 /**
- * To a service, a Redis that refuses it is like one that is away. But it does not come back by itself, so each refusal is
- * counted, and the first of a stretch is an error in the log.
+ * To a service, a Redis that refuses it is like one that is away. But it does not come back by itself, so each refusal
+ * is counted, and the first of a stretch is an error in the log.
  */
 export function createRefusalReport(logger: Logger): {
   /** Whether the error was a refusal. */

@@ -3,7 +3,9 @@
  * is bound late: what is notified before the loop has started wakes its first turn.
  */
 export type WakeSignal = {
-  /** How often its loop still looks by itself, because something else does; null: as often as the loop's own interval. */
+  /**
+   * How often its loop still looks by itself, because something else does; null: as often as the loop's own interval.
+   */
   readonly pollMs: number | null;
   notify(): void;
   /** Whether it was notified since the loop last took it. */

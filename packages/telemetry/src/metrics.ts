@@ -14,7 +14,8 @@ const UNLABELLED: readonly Attributes[] = [{}];
 
 /**
  * A monotonic counter. Labels are bounded sets: never ids, URLs or keys. It is there from the start, with 0, so that an
- * alert sees the first: of a counter with labels `known` says with which; those that are not listed begin at their first.
+ * alert sees the first: of a counter with labels `known` says with which; those that are not listed begin at their
+ * first.
  */
 export function counter(
   name: string,

@@ -1,8 +1,8 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 
 /**
- * How often the event loop's delay is sampled. Each sample wakes the process, so few of them: a delay below a tenth of a
- * second is not seen, and what is read is the sample's own length and the delay behind it.
+ * How often the event loop's delay is sampled. Each sample wakes the process, so few of them: a delay below a tenth of
+ * a second is not seen, and what is read is the sample's own length and the delay behind it.
  */
 const LOOP_SAMPLE_MS = 100;
 /** Seconds of garbage collections that hold up the process. */

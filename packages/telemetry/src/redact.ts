@@ -20,8 +20,8 @@ export const REDACTED_NAMES = [
 export const REDACTED = '[redacted]';
 
 /**
- * Names that stand in messages, the acquirer's too, and never in a log line: people, their keys and accounts, destinations,
- * and texts that somebody wrote.
+ * Names that stand in messages, the acquirer's too, and never in a log line: people, their keys and accounts,
+ * destinations, and texts that somebody wrote.
  */
 const NAMES_IN_MESSAGES = [
   ...REDACTED_NAMES,

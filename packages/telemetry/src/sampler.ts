@@ -9,9 +9,10 @@ import {
 const EVERYTHING = 1;
 
 /**
- * The share of traces that is kept, decided where a trace begins and followed by every service behind: a trace is there as
- * a whole or not at all. What strangers say of sampling does not count; the decision of the edge comes from the id alone.
- * Errors are kept by the collector, which sees a trace's end (`deploy/observability/otel-collector.yml`): send it all of them.
+ * The share of traces that is kept, decided where a trace begins and followed by every service behind: a trace is there
+ * as a whole or not at all. What strangers say of sampling does not count; the decision of the edge comes from the id
+ * alone. Errors are kept by the collector, which sees a trace's end (`deploy/observability/otel-collector.yml`): send
+ * it all of them.
  * @throws Error where the share is no number from 0 to 1
  */
 export function createSampler(env: NodeJS.ProcessEnv): Sampler {

@@ -23,7 +23,9 @@ import { type AcquirerSimulatorConfig, callbackClientTls } from './config.ts';
 export type AcquirerSimulator = Awaited<ReturnType<typeof startAcquirerSimulator>>;
 
 const POOL_SIZE = 20;
-/** One each for what shares statements: creations, look-ups of charges, the read and the write of payments, callbacks. */
+/**
+ * One each for what shares statements: creations, look-ups of charges, the read and the write of payments, callbacks.
+ */
 const SHARED_POOL_SIZE = 5;
 /** Settings have their own connections: they are written while orders and refunds hold all others. */
 const SETTINGS_POOL_SIZE = 2;

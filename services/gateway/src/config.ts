@@ -37,7 +37,10 @@ const CALLBACK_SECRET_EXPECTED = 'expected at least 32 characters of A-Z a-z 0-9
 const PROXIES_EXPECTED =
   'expected IP addresses or networks such as 10.0.0.0/8, separated by commas';
 const ORIGINS_EXPECTED = 'expected origins such as https://app.example.com, separated by commas';
-/** One merchant may have 1,000 requests in flight (decision 272), from one address and over HTTP/1.1, and needs room beside. */
+/**
+ * One merchant may have 1,000 requests in flight (decision 272), from one address and over HTTP/1.1, and needs room
+ * beside.
+ */
 const CONNECTIONS_PER_ADDRESS_DEFAULT = 1_500;
 
 const Settings = z.object({
@@ -82,7 +85,10 @@ const Settings = z.object({
   REQUEST_LOG_RETENTION_DAYS: atLeast(REQUEST_LOG_DAYS_MIN, 'days').default(
     REQUEST_LOG_DAYS_DEFAULT,
   ),
-  /** Requests of one key in one window, unless it has a limit of its own. Absent: no limit (specification, Limits; decision 24). */
+  /**
+   * Requests of one key in one window, unless it has a limit of its own. Absent: no limit (specification, Limits;
+   * decision 24).
+   */
   RATE_LIMIT_PER_KEY: atLeast(1, 'requests').optional(),
   RATE_LIMIT_WINDOW_SECONDS: atLeast(1, 'seconds')
     .max(DAY_SECONDS, { error: `expected at most ${DAY_SECONDS} seconds` })

@@ -20,8 +20,8 @@ export const ROLES = ['api', 'intake', 'sender'] as const;
 const Role = z.enum(ROLES);
 
 /**
- * Sends in flight per process, each until its outcome is stored; one account alone has four fifths at most. And requests out
- * per lane over all processes.
+ * Sends in flight per process, each until its outcome is stored; one account alone has four fifths at most. And
+ * requests out per lane over all processes.
  */
 const IN_FLIGHT_MAX = 640;
 const IN_FLIGHT_PER_LANE_MAX = 10;

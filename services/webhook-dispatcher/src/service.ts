@@ -46,8 +46,8 @@ type TestDoubles = Pick<IntakeDeps, 'isDispatched'> & {
   logger: Logger;
 };
 /**
- * Starts the roles that the configuration names. A stop goes: HTTP, consumers, recoveries, the requests in flight, whose
- * deadline is longer than another part may take to stop, then what they need.
+ * Starts the roles that the configuration names. A stop goes: HTTP, consumers, recoveries, the requests in flight,
+ * whose deadline is longer than another part may take to stop, then what they need.
  */
 export async function startWebhookDispatcher(
   config: DispatcherConfig,

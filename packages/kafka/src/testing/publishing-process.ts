@@ -1,7 +1,7 @@
 /**
  * A process that publishes the outbox of a database as a service does: `node --import @pixmesh/telemetry/preload
- * publishing-process.ts <broker> <identity> <registry> <prefix> <database> <internal port>`. It logs to stdout and serves its
- * metrics.
+ * publishing-process.ts <broker> <identity> <registry> <prefix> <database> <internal port>`. It logs to stdout and
+ * serves its metrics.
  */
 import { startHealth } from '@pixmesh/service/health';
 import { createWakeSignal } from '@pixmesh/service/wake-signal';

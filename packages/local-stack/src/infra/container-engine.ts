@@ -79,8 +79,8 @@ const ContainerEvent = z.object({
 });
 
 /**
- * Follows the containers of a home: `onPid` is called with a container's name and the pid of its first process, where the
- * engine runs on this machine, or null when it has ended.
+ * Follows the containers of a home: `onPid` is called with a container's name and the pid of its first process, where
+ * the engine runs on this machine, or null when it has ended.
  */
 export async function followPids(
   engine: ContainerEngine,

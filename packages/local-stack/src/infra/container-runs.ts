@@ -61,8 +61,8 @@ interface Run {
 }
 
 /**
- * The containers of one home: whatever an earlier run of it left is removed before the first starts. `onPid` is called by
- * `ContainerSpec.name` after each start and end of one.
+ * The containers of one home: whatever an earlier run of it left is removed before the first starts.
+ * `onPid` is called by `ContainerSpec.name` after each start and end of one.
  */
 export async function openContainerRuns(
   { home, log }: { home: string; log: Progress },

@@ -9,12 +9,14 @@ import { cacheFolder } from './install-artifact.ts';
 
 const STEP_LIMIT_MS = 5 * 60_000;
 
-/** `names`: what it may be called on PATH, as its makers and Debian do. `package`: Debian's, which has it in `usr/bin`. */
+/**
+ * `names`: what it may be called on PATH, as its makers and Debian do. `package`: Debian's, which has it in `usr/bin`.
+ */
 type DebianProgram = { names: readonly string[]; package: string };
 
 /**
- * A program from PATH, or from Debian's package, which is unpacked into the cache and not installed: apt checks it against
- * Debian's signed index. Nothing of it needs to be root.
+ * A program from PATH, or from Debian's package, which is unpacked into the cache and not installed: apt checks it
+ * against Debian's signed index. Nothing of it needs to be root.
  * @throws StartupFailure where there is neither
  */
 export function provideProgram({ names, package: name }: DebianProgram): string {

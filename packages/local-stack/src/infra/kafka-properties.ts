@@ -25,8 +25,8 @@ const ONE_NODE = {
 };
 
 /**
- * Nothing without a certificate of the installation's authority, and with one only what an ACL says. The deploy job makes
- * topics and ACLs; the broker is its own client.
+ * Nothing without a certificate of the installation's authority, and with one only what an ACL says. The deploy job
+ * makes topics and ACLs; the broker is its own client.
  */
 const GUARD = {
   'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',

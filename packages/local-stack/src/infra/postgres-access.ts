@@ -8,8 +8,8 @@ import type { PostgresFiles } from './postgres-files.ts';
 const SECRET_FILE = 0o600;
 
 /**
- * Service roles come by TLS or not at all; the superuser of `stack.json` also without. `from`: addresses of callers. Only
- * who may replicate gets the last line: backups and replicas.
+ * Service roles come by TLS or not at all; the superuser of `stack.json` also without. `from`: addresses of callers.
+ * Only who may replicate gets the last line: backups and replicas.
  */
 export function renderAccessRules(from: string): string {
   return `hostssl   all  /^pixmesh_  ${from}  scram-sha-256

@@ -16,7 +16,9 @@ const READY_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 8_000;
 const CONNECT_LIMIT_MS = 2_000;
 
-/** Enough connections for four processes of every service (`connection-budget.ts`) and for tests that run beside them. */
+/**
+ * Enough connections for four processes of every service (`connection-budget.ts`) and for tests that run beside them.
+ */
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',

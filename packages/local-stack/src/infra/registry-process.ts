@@ -14,8 +14,8 @@ const STOP_LIMIT_MS = 5_000;
 const JVM_OPTIONS = ['-Xmx256m', '-XX:+UseSerialGC', QUICK_COMPILER];
 
 /**
- * Once the deploy job has written: the registry asks nobody for a proof, so it takes nothing more from anybody, and no call
- * can set that back.
+ * Once the deploy job has written: the registry asks nobody for a proof, so it takes nothing more from anybody, and no
+ * call can set that back.
  */
 export const REGISTRY_READ_ONLY = {
   APICURIO_STORAGE_READ_ONLY_ENABLED: 'true',

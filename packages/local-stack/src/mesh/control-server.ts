@@ -21,7 +21,10 @@ interface Commanded {
   deployAgain(): Promise<void>;
 }
 
-/** Takes `POST /restart/<name>`, `POST /scale/<name>=<count>` and `POST /deploy/again` from the commands of this home; answers when it is done. */
+/**
+ * Takes `POST /restart/<name>`, `POST /scale/<name>=<count>` and `POST /deploy/again` from the commands of this home;
+ * answers when it is done.
+ */
 export async function startControlServer(
   commanded: Commanded,
   port: number,

@@ -28,7 +28,9 @@ const LOCAL_FIRST_CHECK_MS = '1000';
 const LOCAL_RESEND_MS = '20000';
 /** What a lost callback would have told is found soon. */
 const LOCAL_LIST_MS = '2000';
-/** The provider's clock may be turned back by an hour: what it dates then is shown late, and found soon all the same. */
+/**
+ * The provider's clock may be turned back by an hour: what it dates then is shown late, and found soon all the same.
+ */
 const LOCAL_LATE_LIST_MS = '10000';
 const LOCAL_LIST_OVERLAP_MS = '7200000';
 

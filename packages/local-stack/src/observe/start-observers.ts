@@ -29,7 +29,10 @@ export type Observers = {
 
 type ObserveInput = { supervisor: Supervisor; ports: { of(slot: string): number } };
 
-/** Starts Prometheus, and Alertmanager where there is one, with the files of `deploy/observability`, as an installation loads them. */
+/**
+ * Starts Prometheus, and Alertmanager where there is one, with the files of `deploy/observability`, as an installation
+ * loads them.
+ */
 export async function startObservers({ supervisor, ports }: ObserveInput): Promise<Observers> {
   const { prometheus, alertmanager } = findObservers();
   const folder = join(supervisor.home, 'observe');

@@ -9,7 +9,10 @@ import { RETURNS_OF_PIX, type ReturnsOfPix, toPixReturns } from '#pix/returns.sq
 
 import type { StoredCharge } from './charge-resource.ts';
 
-/** Charges with everything paid to them; null for a txid that nobody has used. Reads that come together share a statement. */
+/**
+ * Charges with everything paid to them; null for a txid that nobody has used. Reads that come together share a
+ * statement.
+ */
 export type ChargeReads = WriteBatcher<string, StoredCharge | null>;
 
 export function createChargeReads(db: Queryable): ChargeReads {
@@ -68,7 +71,9 @@ export type ChargeFilters = {
   status?: string | undefined;
 };
 
-/** One page of what was issued in a window, both ends included, oldest first. No index: people ask for it, not services. */
+/**
+ * One page of what was issued in a window, both ends included, oldest first. No index: people ask for it, not services.
+ */
 export async function listCharges(db: Queryable, asked: Window & ChargeFilters) {
   const list = {
     name: 'charges',

@@ -23,7 +23,9 @@ export function createNewCharges(db: Queryable): NewCharges {
   return createWriteBatcher((charges) => insertCharges(db, charges));
 }
 
-/** Stores charges and their journal entries in one statement; null for one whose txid is taken, also by one before it. */
+/**
+ * Stores charges and their journal entries in one statement; null for one whose txid is taken, also by one before it.
+ */
 async function insertCharges(
   db: Queryable,
   charges: readonly NewCharge[],

@@ -30,7 +30,8 @@ const POLL_INTERVAL_MS = 250;
 
 /**
  * Does what is stored with a time: orders and refunds end, recipients send back, charges pay themselves, the time
- * for a defense ends. It wakes callbacks that have become due. The row's lock is its lease, so a step happens once, and the next process goes on where one died.
+ * for a defense ends. It wakes callbacks that have become due. The row's lock is its lease, so a step happens once, and
+ * the next process goes on where one died.
  */
 export function startDueWork(deps: Deps): DueWork {
   const signal = createWakeSignal();

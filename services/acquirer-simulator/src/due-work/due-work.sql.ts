@@ -14,8 +14,8 @@ export type Due = {
 /**
  * What is due now: the earliest time of each kind, which is one entry of `sends_due_at`, `charges_pays_at`,
  * `received_returns_due_at`, `disputes_deadline_at` or `callbacks_next_attempt_at`. Callbacks go by real time. Whether
- * there is any that is due would be looked for in the whole table where the planner expects many. The clock would be read
- * for each row.
+ * there is any that is due would be looked for in the whole table where the planner expects many. The clock would be
+ * read for each row.
  */
 export async function readDueWork(db: Queryable): Promise<Due> {
   const [due] = (await db.query<Due>(

@@ -78,8 +78,8 @@ export function refusalOf(rule: CallRule): ProviderError {
 }
 
 /**
- * A failure of the provider: 500 unless the rule says otherwise. It says nothing of the call: what proves something is a
- * `refusal`, or a failure that is given a code.
+ * A failure of the provider: 500 unless the rule says otherwise. It says nothing of the call: what proves something is
+ * a `refusal`, or a failure that is given a code.
  */
 export function errorOf(rule: CallRule): ProviderError {
   const { operation, status = 500, code, message } = rule;

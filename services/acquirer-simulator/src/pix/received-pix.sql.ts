@@ -76,7 +76,9 @@ export async function holdReceivedPix(
   return held && pix ? { ...pix, ...held } : null;
 }
 
-/** Filters of the list, each on its own. The payer of a charge is taken to be its debtor; of other Pix nobody knows one. */
+/**
+ * Filters of the list, each on its own. The payer of a charge is taken to be its debtor; of other Pix nobody knows one.
+ */
 export type ReceivedFilters = {
   txid?: string | undefined;
   txIdPresente?: boolean | undefined;

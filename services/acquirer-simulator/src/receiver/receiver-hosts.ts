@@ -5,8 +5,8 @@ const MAPPED_NAME = /^(.+\.)receiver\.example\.com\.?$/;
 
 /**
  * Whom a request means by its `Host`: the receiver itself, with its own calls, a merchant's name that is mapped to it,
- * whose requests are recorded whatever their path, or somebody else. To a browser, a page whose name was pointed at this
- * machine is of the same origin (DNS rebinding) and could read what was received. Where other machines reach the
+ * whose requests are recorded whatever their path, or somebody else. To a browser, a page whose name was pointed at
+ * this machine is of the same origin (DNS rebinding) and could read what was received. Where other machines reach the
  * listener, their names for it are not known and each is taken.
  */
 export function receiverMeant(

@@ -19,8 +19,9 @@ type Deps = { db: Queryable; pixKey: string; clientTls: TlsIdentity | null };
 const SKIP_HEADER = 'x-skip-mtls-checking';
 
 /**
- * `PUT`, `GET` and `DELETE /v2/webhook/{chave}`. Where callbacks show a certificate, a URL is registered only if it asks for
- * one, as at Efí, unless a header leaves that out. Otherwise it is not tried out: it may come up later than this call.
+ * `PUT`, `GET` and `DELETE /v2/webhook/{chave}`. Where callbacks show a certificate, a URL is registered only if it
+ * asks for one, as at Efí, unless a header leaves that out. Otherwise it is not tried out: it may come up later than
+ * this call.
  */
 export function addRegisterWebhook(provider: Provider, deps: Deps): void {
   provider.put('/v2/webhook/:chave', 'registerCallback', async (request) => {

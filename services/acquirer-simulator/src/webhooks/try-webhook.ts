@@ -6,8 +6,8 @@ import { efiError } from '#api-pix/provider-error.ts';
 const TIMEOUT_MS = 10_000;
 
 /**
- * Tries a callback URL as Efí does before it registers one: without a certificate it has to refuse us, at the handshake or
- * by a status, and with ours it has to answer 2xx.
+ * Tries a callback URL as Efí does before it registers one: without a certificate it has to refuse us, at the handshake
+ * or by a status, and with ours it has to answer 2xx.
  * @throws ProviderError `webhook_invalido`
  */
 export async function tryWebhook(url: string, { ca, cert, key }: TlsIdentity): Promise<void> {

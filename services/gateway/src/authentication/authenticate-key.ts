@@ -28,16 +28,19 @@ export type Caller = {
   limits: { account: RequestLimits; key: RequestLimits };
 };
 
-/** Who calls; or no caller, and the public id of a key that there is and that may not be used. That is not to be learned from outside. */
+/**
+ * Who calls; or no caller, and the public id of a key that there is and that may not be used. That is not to be learned
+ * from outside.
+ */
 type Authenticated = { caller: Caller } | { caller: null; refusedKey: string | null };
 
 /** No caller for every key that is not accepted, for whatever reason. */
 export type AuthenticateKey = (rawHeaders: readonly string[]) => Promise<Authenticated>;
 
 /**
- * Verifies the `x-api-key` header. Nothing is cached, so a revocation or a limit holds from the next request. Each refusal
- * takes the same steps (a digest for each pepper, one read, one comparison for each), so that neither answer nor time tells which
- * one it was. An inactive account still authenticates (decision 38).
+ * Verifies the `x-api-key` header. Nothing is cached, so a revocation or a limit holds from the next request. Each
+ * refusal takes the same steps (a digest for each pepper, one read, one comparison for each), so that neither answer
+ * nor time tells which one it was. An inactive account still authenticates (decision 38).
  */
 export function createKeyAuthenticator(deps: {
   db: Database;

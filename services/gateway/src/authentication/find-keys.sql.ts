@@ -24,13 +24,14 @@ export type KeyRow = SettingsRow &
 export type PresentedKey = { publicId: string; digest: Buffer; otherDigest: Buffer | null };
 
 /**
- * The one read of authentications: of each presented key in their order key, application, account, settings and limits, by
- * the unique index on `public_id` and two primary keys. A key may be used unless it is revoked, suspended or expired by
- * database time (decision 31), or its application is inactive. Always one row each, and the same empty one
- * for an unknown key as for one that may not be used or has another secret, but for a boolean: a fuller row takes 20 to 50 µs
- * more to read (measured), which would tell that its public id exists. The digest is an HMAC under the pepper, so how its
- * comparison here takes its time tells nothing about a secret. The inner selects hide from the planner how many keys are asked
- * for: a plan for one key looks cheaper than the general one, so it would be made anew for each request, at eight times its cost.
+ * The one read of authentications: of each presented key in their order key, application, account, settings and limits,
+ * by the unique index on `public_id` and two primary keys. A key may be used unless it is revoked, suspended or expired
+ * by database time (decision 31), or its application is inactive. Always one row each, and the same empty one for an
+ * unknown key as for one that may not be used or has another secret, but for a boolean: a fuller row takes 20 to 50 µs
+ * more to read (measured), which would tell that its public id exists. The digest is an HMAC under the pepper, so how
+ * its comparison here takes its time tells nothing about a secret. The inner selects hide from the planner how many
+ * keys are asked for: a plan for one key looks cheaper than the general one, so it would be made anew for each request,
+ * at eight times its cost.
  */
 export async function findUsableKeys(
   db: Queryable,
@@ -75,7 +76,10 @@ export async function findUsableKeys(
 /** A key whose digest is under the other pepper, with its digests under both. */
 export type KeyToRehash = { id: ApiKeyId; digest: Buffer; otherDigest: Buffer };
 
-/** By the primary key; false where another gateway was faster. A lookup sees the row before or after it, and accepts both. */
+/**
+ * By the primary key; false where another gateway was faster. A lookup sees the row before or after it, and accepts
+ * both.
+ */
 export async function rehashKey(
   db: Queryable,
   key: KeyToRehash,

@@ -12,8 +12,8 @@ const REHASHES_MAX = 4;
 
 /**
  * Rehashes a key from the older of two peppers to the newer one, beside the request that used it. A failure refuses
- * nobody and is tried again at the next use. Never the other way, so that a gateway with the older configuration does not
- * undo it.
+ * nobody and is tried again at the next use. Never the other way, so that a gateway with the older configuration does
+ * not undo it.
  */
 export function createRehashKey(deps: {
   db: Database;

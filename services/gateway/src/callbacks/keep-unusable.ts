@@ -4,7 +4,10 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { countBodyNotKept, reportBodiesNotKept } from '#events.ts';
 
-/** Bodies without a single item of a known kind, or mostly beside their items, that one gateway keeps in a window, whole. */
+/**
+ * Bodies without a single item of a known kind, or mostly beside their items, that one gateway keeps in a window,
+ * whole.
+ */
 export const BODIES_MAX = 100;
 /** Their bytes together; one body has at most 1 MiB. */
 export const BYTES_MAX = 4 * 1024 * 1024;

@@ -14,7 +14,10 @@ import { type CallbackDeps, receiveCallback } from './receive-callback.ts';
 /** Acquirers add `/pix` to the registered address; some call it bare, when it is registered and after. */
 const PATHS = ['/acquirer/:secret', '/acquirer/:secret/pix'] as const;
 
-/** One of the secrets in the address authenticates the acquirer, whether its certificate has or not (decisions 211, 261). */
+/**
+ * One of the secrets in the address authenticates the acquirer, whether its certificate has or not (decisions 211,
+ * 261).
+ */
 export function registerReceiveCallback(
   app: FastifyInstance,
   deps: CallbackDeps & { secrets: RotatableSecret<string> },

@@ -21,8 +21,8 @@ export type CallbackDeps = {
 
 /**
  * Makes a callback durable and queues its items. When this returns, nothing can be lost: the relay publishes
- * what is queued, and what could not be read or stands beside the items stays as it came, within bounds. A callback proves nothing, so whatever
- * it holds is accepted (decisions 212, 213).
+ * what is queued, and what could not be read or stands beside the items stays as it came, within bounds. A callback
+ * proves nothing, so whatever it holds is accepted (decisions 212, 213).
  */
 export async function receiveCallback(deps: CallbackDeps, bytes: Buffer): Promise<void> {
   const callback = { callbackId: newId(), receivedAt: new Date() };

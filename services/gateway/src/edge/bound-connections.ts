@@ -7,8 +7,8 @@ import { countRefusedConnection, type Listener } from '#events.ts';
 import { type IsTrustedProxy, networkOf, plainAddress } from './addresses.ts';
 
 /**
- * Bounds the connections of one caller to a listener, so that the rest of them are there for others. Those beyond it are
- * closed unread. A trusted proxy stands for many callers and is not bounded.
+ * Bounds the connections of one caller to a listener, so that the rest of them are there for others. Those beyond it
+ * are closed unread. A trusted proxy stands for many callers and is not bounded.
  */
 export function boundConnections(
   app: FastifyInstance,

@@ -5,17 +5,17 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type IsTrustedProxy, plainAddress } from './addresses.ts';
 
 /**
- * How long a connection may be idle after an answer, on which no key, token or secret was accepted yet: longer than answers
- * announce, so that its client sends nothing on a connection that ends.
+ * How long a connection may be idle after an answer, on which no key, token or secret was accepted yet: longer than
+ * answers announce, so that its client sends nothing on a connection that ends.
  */
 const IDLE_MS = 6_000;
 
 const known = new WeakSet<Socket>();
 
 /**
- * Ends connections on which nothing was accepted yet soon after an answer: each holds a place of the listener, which has
- * so many. Those of trusted proxies, which carry many callers, may be idle as long as others. On the server and not in a
- * hook: the framework answers ill-formed URLs without running any.
+ * Ends connections on which nothing was accepted yet soon after an answer: each holds a place of the listener, which
+ * has so many. Those of trusted proxies, which carry many callers, may be idle as long as others. On the server and not
+ * in a hook: the framework answers ill-formed URLs without running any.
  */
 export function endIdleUnauthenticated(
   app: FastifyInstance,

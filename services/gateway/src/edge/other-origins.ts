@@ -14,8 +14,8 @@ export function parseOrigins(text: string): ReadonlySet<string> | null {
 }
 
 /**
- * Lets pages of these origins read `/v1`, with a key that they have (Fetch standard, CORS protocol). Creations stay with
- * servers: a key that may create has no place in a page. To all others nothing is said, as without this.
+ * Lets pages of these origins read `/v1`, with a key that they have (Fetch standard, CORS protocol). Creations stay
+ * with servers: a key that may create has no place in a page. To all others nothing is said, as without this.
  */
 export function answerOtherOrigins(app: FastifyInstance, origins: ReadonlySet<string>): void {
   if (origins.size === 0) return;

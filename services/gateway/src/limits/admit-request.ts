@@ -14,7 +14,8 @@ export type AdmitRequest = (caller: Caller, reply: FastifyReply) => Promise<(() 
 
 /**
  * The limits as the public listener applies them (decisions 272, 273): right after the key was accepted, so that
- * nobody uses up the limit of a key they do not have, and before anything is done for it. Who has no limit costs nothing.
+ * nobody uses up the limit of a key they do not have, and before anything is done for it. Who has no limit costs
+ * nothing.
  */
 export function createAdmitRequest(
   counters: Pick<RequestCounters, 'admit'>,

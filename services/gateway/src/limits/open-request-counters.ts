@@ -7,7 +7,9 @@ import type { KeyDefault } from './limits-of.ts';
 import { createRedisCounts } from './redis-counts.ts';
 import { RequestCounters } from './request-counters.ts';
 
-/** Longer than a body may take to arrive and a request to be answered after it: only what was killed outlasts its lease. */
+/**
+ * Longer than a body may take to arrive and a request to be answered after it: only what was killed outlasts its lease.
+ */
 const LEASE_MARGIN_MS = 20_000;
 
 export function openRequestCounters(config: GatewayConfig, logger: Logger): RequestCounters {

@@ -17,9 +17,9 @@ const COMMANDS_WAITING_MAX = 1_000;
 /**
  * Checks a request against all its limits and counts it in all of them, or, where one is exceeded, in none. Requests in
  * flight are members of a sorted set that end by themselves when their lease does, so a process that was killed leaves
- * nothing for longer. KEYS: windows, then sets of requests in flight. ARGV: number of windows, `max` and length of each;
- * lease, id of the request, `max` of each set. Answers the position of what is exceeded, from 1, and the milliseconds
- * until its window ends; or 0.
+ * nothing for longer. KEYS: windows, then sets of requests in flight. ARGV: number of windows,
+ * `max` and length of each; lease, id of the request, `max` of each set. Answers the position of what is exceeded, from
+ * 1, and the milliseconds until its window ends; or 0.
  */
 const ADMIT = `
 local time = redis.call('TIME')
@@ -70,7 +70,10 @@ type Held = { limits: RequestLimits; requestId: string };
 
 type CountsOptions = RedisAddress & { leaseMs: number; logger: Logger };
 
-/** What all gateways have let pass together. Every call fails where Redis gives no answer, and none waits for a connection. */
+/**
+ * What all gateways have let pass together. Every call fails where Redis gives no answer, and none waits for a
+ * connection.
+ */
 export type RedisCounts = ReturnType<typeof createRedisCounts>;
 
 export function createRedisCounts({ leaseMs, logger, ...address }: CountsOptions) {

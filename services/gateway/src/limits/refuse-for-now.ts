@@ -14,8 +14,8 @@ export function refuseForNow(
 }
 
 /**
- * Does work that may have no turn (ADR 0023). Of an account that has too much waiting it is refused for now; whatever came
- * too late is an outage, and none of its account's doing.
+ * Does work that may have no turn (ADR 0023). Of an account that has too much waiting it is refused for now; whatever
+ * came too late is an outage, and none of its account's doing.
  */
 export async function refuseWithoutTurn<T>(
   reply: FastifyReply,

@@ -18,8 +18,8 @@ export type StaticAnswer = {
 };
 
 /**
- * Prepares a file for `sendStatic`. A client that keeps a copy asks each time whether it is still the same (`no-cache` and an
- * entity tag), so a new release is seen at once and an old one is not sent twice. Every other answer of the
+ * Prepares a file for `sendStatic`. A client that keeps a copy asks each time whether it is still the same (`no-cache`
+ * and an entity tag), so a new release is seen at once and an old one is not sent twice. Every other answer of the
  * listener is `no-store`, because it belongs to one key; these belong to nobody.
  */
 export async function toStaticAnswer(

@@ -24,8 +24,8 @@ export type ApplicationCheckDeps = {
 };
 
 /**
- * The dispatcher has stored the newest version of every application. One of which it has an older version in two runs is
- * announced again.
+ * The dispatcher has stored the newest version of every application. One of which it has an older version in two runs
+ * is announced again.
  */
 export function applicationCheck(deps: ApplicationCheckDeps): Check {
   const { db } = deps;

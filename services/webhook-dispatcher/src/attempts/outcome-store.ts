@@ -84,8 +84,8 @@ export function createOutcomeStore(deps: StoreDeps): OutcomeStore {
   }
 
   /**
-   * Its delivery is still queued, and is sent again once its send has ended: late and seldom, but not never, because until
-   * then its lane is neither released nor returned. The breaker may have moved meanwhile.
+   * Its delivery is still queued, and is sent again once its send has ended: late and seldom, but not never, because
+   * until then its lane is neither released nor returned. The breaker may have moved meanwhile.
    */
   async function tryApart({ outcome, done }: WaitingOutcome): Promise<void> {
     const one = { outcome: { ...outcome, lane: null }, done };

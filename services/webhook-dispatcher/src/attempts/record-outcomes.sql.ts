@@ -144,8 +144,8 @@ const addedAttempts = sql`
 
 /**
  * CTE `ended`: deliveries that are over by these attempts; the rest waits for its next attempt. CTE `held`: rows of the
- * queue are locked before those of deliveries, as by everybody who needs both (`cancel-lanes.sql.ts`). The bounds on the
- * ids leave out partitions before they are opened: of an array of keys the planner knows nothing.
+ * queue are locked before those of deliveries, as by everybody who needs both (`cancel-lanes.sql.ts`). The bounds on
+ * the ids leave out partitions before they are opened: of an array of keys the planner knows nothing.
  */
 function movedDeliveries(outcomes: readonly AttemptOutcome[]): Statement {
   const ids = outcomes.map(({ deliveryId }) => deliveryId).toSorted();
@@ -261,8 +261,8 @@ const countedByRecovery: Part = {
 };
 
 /**
- * CTE `breaker`: the breakers as the lanes' owner has them now. CTE `changed`: its lanes are locked in the order of their
- * ids, as where it renews and returns them meanwhile.
+ * CTE `breaker`: the breakers as the lanes' owner has them now. CTE `changed`: its lanes are locked in the order of
+ * their ids, as where it renews and returns them meanwhile.
  */
 function changedLanes(now: Statement, lanes: readonly LaneChange[]): Part {
   const ids = lanes.map(({ laneId }) => laneId);

@@ -41,8 +41,9 @@ type NewEndpointRequest = {
 
 /**
  * Registers an endpoint. Nothing makes a repeat the same endpoint: two with one URL are allowed (decision 156), and
- * creations of one application pass one after the other, so that no race gets by the bound; where an operator limits the
- * account, all of the account do. The endpoint's lane is inserted with it: every change of the endpoint locks that row.
+ * creations of one application pass one after the other, so that no race gets by the bound; where an operator limits
+ * the account, all of the account do. The endpoint's lane is inserted with it: every change of the endpoint locks that
+ * row.
  *
  * @throws AppError of the body's shape and rules; `VALIDATION_ERROR` without details beyond a bound
  */

@@ -8,9 +8,9 @@ import { sql, type Statement } from '@pixmesh/postgres/sql';
 const CLOCK_DIFFERENCE_MS_MAX = 1_000;
 
 /**
- * Beyond that the clocks decide nothing certain up to here: the largest difference that an installation is to withstand.
- * An event in between is recorded for the endpoint and not sent, so that a merchant who misses it can have it sent
- * again; nothing of an event from before is recorded, because a topic that is read again holds all of them.
+ * Beyond that the clocks decide nothing certain up to here: the largest difference that an installation is to
+ * withstand. An event in between is recorded for the endpoint and not sent, so that a merchant who misses it can have
+ * it sent again; nothing of an event from before is recorded, because a topic that is read again holds all of them.
  */
 const CLOCK_DOUBT_MS_MAX = 30_000;
 

@@ -48,8 +48,8 @@ type Progress = {
  * than is bounded. The client pulls by `read()` alone; pipelining is off, so what has been read since the
  * last write belongs to one answer.
  *
- * The client refuses a `100 Continue` that it has not asked for, though any receiver may send it (RFC 9110, 15.2). It gets
- * 102 instead, which it passes over as every other informational head.
+ * The client refuses a `100 Continue` that it has not asked for, though any receiver may send it (RFC 9110, 15.2). It
+ * gets 102 instead, which it passes over as every other informational head.
  */
 export function boundAnswers(socket: Socket): void {
   const read = socket.read.bind(socket);

@@ -1,6 +1,6 @@
 /**
- * One event of each account in turn, then a second one of each, and an account's own in their order: where a batch is stored
- * in portions, nobody's event waits behind those of an account with many endpoints.
+ * One event of each account in turn, then a second one of each, and an account's own in their order: where a batch is
+ * stored in portions, nobody's event waits behind those of an account with many endpoints.
  */
 export function eventsInTurn<Event extends { accountId: string }>(
   events: readonly Event[],

@@ -54,8 +54,8 @@ export async function insertEvents(
 
 /**
  * The same without a transaction around it, and only where a sender owns every one of the lanes: then none has to be
- * made or woken. Their locks are taken before anything is inserted, and last until it is committed (`lockLanesToQueue`).
- * Null where nothing was stored because a lane sleeps or is new.
+ * made or woken. Their locks are taken before anything is inserted, and last until it is committed
+ * (`lockLanesToQueue`). Null where nothing was stored because a lane sleeps or is new.
  */
 export async function insertEventsOfOwnedLanes(
   db: Queryable,

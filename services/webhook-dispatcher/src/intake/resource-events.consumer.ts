@@ -10,9 +10,9 @@ import type { Intake } from './intake.ts';
 const IN_HAND_MAX = 200;
 
 /**
- * Takes every catalogue event of charges, their disputes and payouts, and treats them alike; one group for all processes with the
- * role `intake`. Events go to the intake in their order and without waiting for each other, so that a fetch becomes a
- * batch.
+ * Takes every catalogue event of charges, their disputes and payouts, and treats them alike; one group for all
+ * processes with the role `intake`. Events go to the intake in their order and without waiting for each other, so that
+ * a fetch becomes a batch.
  */
 export function resourceEventsIntake({ take }: Intake): ConsumerGroup {
   return {

@@ -9,8 +9,8 @@ export const CANCELED_PER_STATEMENT_MAX = 1_000;
 /**
  * Empties lanes of deleted endpoints, due or not, a batch at a time; lanes of others are left alone. What is pending is
  * canceled, what was sent stays as history (decision 158), and a request that is out still brings its attempt into it.
- * Locked rows are skipped: the statement waits for none, and no deadlock can form. Answers how many rows were removed; to be
- * called until that is none.
+ * Locked rows are skipped: the statement waits for none, and no deadlock can form. Answers how many rows were removed;
+ * to be called until that is none.
  */
 export async function cancelLanes(db: Queryable, laneIds: readonly string[]): Promise<number> {
   const [row] = await db.query<{ count: number }>(cancelLanesStatement(laneIds));

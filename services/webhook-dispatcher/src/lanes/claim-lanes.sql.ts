@@ -28,7 +28,9 @@ export type ClaimOptions = {
   processId: string;
   /** Lanes that this process owns: their leases are renewed, not claimed. */
   owned: readonly string[];
-  /** Accounts whose lanes already wait in this process, for slots or for their rate: more of theirs are left to others. */
+  /**
+   * Accounts whose lanes already wait in this process, for slots or for their rate: more of theirs are left to others.
+   */
   waitingAccounts: readonly string[];
   /** Whether lanes are taken whose leases have ended: their owners are taken for dead. */
   mayTakeOver: boolean;
@@ -39,11 +41,12 @@ export type ClaimOptions = {
 /**
  * Claims lanes in which something is due, beside other senders: one of every account in turn, beginning behind `after`,
  * then a second one of each; of an account those that wait longest first. The end of the lease is when the lane becomes
- * claimable again, so the lanes of a dead sender come back by themselves. Transactions that queue at this moment are not
- * waited for: they do not change a lane that is owned. Answers them in the order of turns.
+ * claimable again, so the lanes of a dead sender come back by themselves. Transactions that queue at this moment are
+ * not waited for: they do not change a lane that is owned. Answers them in the order of turns.
  *
- * Walks `lanes_waiting` from account to account, so thousands of lanes of one account hide nobody's. What is due by time
- * alone is found at the beginning of `lanes_joining`, and joins the line of its account where it is not claimed.
+ * Walks
+ * `lanes_waiting` from account to account, so thousands of lanes of one account hide nobody's. What is due by time alone is found at the beginning of `lanes_joining`,
+ * and joins the line of its account where it is not claimed.
  */
 export async function claimLanes(db: Queryable, options: ClaimOptions): Promise<ClaimedLane[]> {
   const rows = await db.query<ClaimedLane & { lap: number }>(claimLanesStatement(options));
@@ -116,7 +119,9 @@ export function claimLanesStatement(options: ClaimOptions): Statement {
   );
 }
 
-/** The CTEs `joining`: lanes whose time has come and that stand in no line yet; `due`: those, and what stands in line. */
+/**
+ * The CTEs `joining`: lanes whose time has come and that stand in no line yet; `due`: those, and what stands in line.
+ */
 function dueLanes(now: Statement, { owned, limit }: ClaimOptions): Statement {
   return sql`
       joining as materialized (
@@ -167,7 +172,9 @@ export function lockOwned({ ids, fences }: ReturnType<typeof columnsOf>): Statem
           for no key update`;
 }
 
-/** Renews leases, also such as have ended unnoticed; answers the lanes that this sender still owns, with their accounts. */
+/**
+ * Renews leases, also such as have ended unnoticed; answers the lanes that this sender still owns, with their accounts.
+ */
 export async function renewLanes(
   db: Queryable,
   options: { clock: ScheduleClock; leaseMs: number; lanes: readonly LaneClaim[] },

@@ -1,9 +1,9 @@
 import { sql, type Statement } from '@pixmesh/postgres/sql';
 
 /**
- * The CTEs `gone`, `ended`: rows of the CTE `picked` (`id`, `delivery_id`) leave the queue, and of their deliveries those that
- * are pending get this status. The bounds on the ids spare weeks that have none of them, and leave no doubt to a plan that
- * was made while a week was empty.
+ * The CTEs `gone`, `ended`: rows of the CTE `picked` (`id`, `delivery_id`) leave the queue, and of their deliveries
+ * those that are pending get this status. The bounds on the ids spare weeks that have none of them, and leave no doubt
+ * to a plan that was made while a week was empty.
  */
 export function endPicked(status: 'canceled' | 'skipped'): Statement {
   return sql`

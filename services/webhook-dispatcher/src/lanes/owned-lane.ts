@@ -5,8 +5,9 @@ export const BREAKER_THRESHOLD = 10;
 /** Between a failed probe and the next one. */
 export const PROBE_INTERVAL_MS = 1_000;
 /**
- * Requests that are out and outcomes that wait to be stored, as a multiple of a lane's slots: beside full slots as many outcomes
- * may wait, so a fast receiver does not wait for a commit. What a crash may repeat of the lane grows by as many.
+ * Requests that are out and outcomes that wait to be stored, as a multiple of a lane's slots: beside full slots as many
+ * outcomes may wait, so a fast receiver does not wait for a commit. What a crash may repeat of the lane grows by as
+ * many.
  */
 const IN_FLIGHT_PER_SLOT = 2;
 /** Recovered deliveries have this part of a lane's slots at most, so that a live one finds a slot free. */
@@ -84,9 +85,9 @@ export function inFlightMaxOf(perLaneMax: number): number {
 }
 
 /**
- * How many more requests its breaker and its own bounds allow. A lane that fails never has more of them out than failures
- * are missing, so that no more than these are made before it opens: an attempt counts from its answer on, stored or not.
- * A probe also waits for the outcome of the one before.
+ * How many more requests its breaker and its own bounds allow. A lane that fails never has more of them out than
+ * failures are missing, so that no more than these are made before it opens: an attempt counts from its answer on,
+ * stored or not. A probe also waits for the outcome of the one before.
  */
 export function roomOf(lane: OwnedLane, perLaneMax: number, nowMs: number): number {
   const { inFlight, unrecorded, failureCount, probeAtMs } = lane;
@@ -103,7 +104,10 @@ export function isHeldUp({ inFlight, unrecorded }: OwnedLane, perLaneMax: number
   return inFlight.size >= inFlightMax && unrecorded.size > inFlightMax - perLaneMax;
 }
 
-/** How many more recovered deliveries may be in flight. They count until they are stored: live ones find room in both bounds. */
+/**
+ * How many more recovered deliveries may be in flight. They count until they are stored: live ones find room in both
+ * bounds.
+ */
 export function roomForRecovered(lane: OwnedLane, perLaneMax: number): number {
   const most = Math.max(1, Math.floor(perLaneMax * RECOVERED_SHARE_OF_LANE));
   return Math.max(0, most - lane.recovering.size);
@@ -125,7 +129,9 @@ export function beginSend(lane: OwnedLane, send: Send): void {
   lane.firstsInARow = send.rank === 0 ? lane.firstsInARow + 1 : 0;
 }
 
-/** Releases the slot: the receiver has answered, and its outcome is to be stored. The attempt must have been counted. */
+/**
+ * Releases the slot: the receiver has answered, and its outcome is to be stored. The attempt must have been counted.
+ */
 export function endRequest(lane: OwnedLane, queueId: string): void {
   lane.unrecorded.add(queueId);
 }

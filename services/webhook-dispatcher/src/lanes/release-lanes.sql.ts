@@ -8,9 +8,9 @@ import { columnsOf, type LaneClaim, lockOwned } from './claim-lanes.sql.ts';
 
 /**
  * Releases lanes with nothing to do until their next delivery is due; one in which something is due already, for which
- * there was no slot, goes behind all lanes that wait. Lanes that are being queued for at this moment are skipped, so that
- * none sleeps over what comes: which deliveries a lane has is read only once the others are locked, by a statement of
- * its own. Answers which lanes are no longer owned, those included that other senders have taken over.
+ * there was no slot, goes behind all lanes that wait. Lanes that are being queued for at this moment are skipped, so
+ * that none sleeps over what comes: which deliveries a lane has is read only once the others are locked, by a statement
+ * of its own. Answers which lanes are no longer owned, those included that other senders have taken over.
  */
 export async function releaseLanes(
   db: Database,

@@ -24,7 +24,10 @@ export type ProcessState = {
 /** How much another sender has to do. */
 export type SenderLoad = SenderState & { cpuShare: number };
 
-/** Renews the row of a process and removes those of processes that have ended; answers how much other senders have to do. */
+/**
+ * Renews the row of a process and removes those of processes that have ended; answers how much other senders have to
+ * do.
+ */
 export async function renewProcess(db: Queryable, state: ProcessState): Promise<SenderLoad[]> {
   const { sender } = state;
   return await db.query<SenderLoad>(

@@ -16,8 +16,8 @@ type BacklogDeps = {
 };
 
 /**
- * What waits to be delivered. Asked of the database and the broker, so that any process answers it alike, whether or not
- * an intake or a sender lives.
+ * What waits to be delivered. Asked of the database and the broker, so that any process answers it alike, whether or
+ * not an intake or a sender lives.
  */
 export function createBacklogReader({ db, clock, leaseMs, events }: BacklogDeps): ReadBacklog {
   return async () => {

@@ -6,8 +6,8 @@ const BUSY_FROM = 1 / 2;
 const DIFFERENCE_MIN = 1 / 4;
 
 /**
- * The part of its lanes that a sender leaves to others now: what it has above the average of all, where it is short of CPU
- * or slots and another one has room. A lane that moves waits for its sends to end and for the other's next poll.
+ * The part of its lanes that a sender leaves to others now: what it has above the average of all, where it is short of
+ * CPU or slots and another one has room. A lane that moves waits for its sends to end and for the other's next poll.
  */
 export function shareToLeave(own: SenderLoad, others: readonly SenderLoad[]): number {
   const loads = others.map(loadOf);

@@ -3,7 +3,9 @@ import { named, sql } from '@pixmesh/postgres/sql';
 
 import { type ScheduleClock, scheduleNow } from '#schedule-clock.ts';
 
-/** What may be sent at once after a pause, in seconds of the rate; more than what passes between two polls of a sender. */
+/**
+ * What may be sent at once after a pause, in seconds of the rate; more than what passes between two polls of a sender.
+ */
 const BURST_SECONDS = 0.5;
 
 /** An account's limit as the gateway announced it; of two the one with the higher version is the newer one. */
@@ -53,9 +55,9 @@ export async function listRates(db: Queryable): Promise<Map<string, number>> {
 export type Wanted = { accountId: string; count: number };
 
 /**
- * Takes what an account may send now, at most what is wanted. Tokens come in at the rate of the limit, so over all senders no
- * second has more than the limit and a burst. Rows are locked in the order of the ids. An account without a limit is
- * not answered.
+ * Takes what an account may send now, at most what is wanted. Tokens come in at the rate of the limit, so over all
+ * senders no second has more than the limit and a burst. Rows are locked in the order of the ids. An account without a
+ * limit is not answered.
  */
 export async function takeFromRates(
   db: Queryable,

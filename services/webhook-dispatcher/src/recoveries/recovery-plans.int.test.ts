@@ -13,7 +13,9 @@ import { SCANNED_PER_STEP_MAX } from './step-recovery.ts';
 const DAY_MS = 86_400_000;
 const WEEK_MS = 7 * DAY_MS;
 const accountId = newId();
-/** In the middle of a week, as its partitions begin on a Monday: one with few rows is read as a whole for each event. */
+/**
+ * In the middle of a week, as its partitions begin on a Monday: one with few rows is read as a whole for each event.
+ */
 const nowMs = Math.floor((Date.now() + 3 * DAY_MS) / WEEK_MS) * WEEK_MS + DAY_MS / 2;
 
 let database: TestDatabase;

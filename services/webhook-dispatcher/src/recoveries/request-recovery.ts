@@ -21,8 +21,8 @@ type Request = {
 };
 
 /**
- * Stores a recovery under the id that its key stands for, or answers the one that is there. The job takes it up from the
- * table.
+ * Stores a recovery under the id that its key stands for, or answers the one that is there. The job takes it up from
+ * the table.
  *
  * @throws AppError `VALIDATION_ERROR`
  */

@@ -39,8 +39,8 @@ export type Resealing = AsyncDisposable & {
 
 /**
  * Rotation of the sealing keys: re-wraps what is sealed to an older version than the newest key that this process
- * holds, and searches again from time to time, because a process that still seals to the old key adds to it. One process
- * at a time does the work, in commits, so another may go on at any point.
+ * holds, and searches again from time to time, because a process that still seals to the old key adds to it. One
+ * process at a time does the work, in commits, so another may go on at any point.
  */
 export function startResealing(options: ResealingOptions): Resealing {
   const { db, logger } = options;

@@ -8,10 +8,10 @@ import { endPicked } from '#lanes/end-picked.sql.ts';
 const ENDED_PER_STATEMENT_MAX = 1_000;
 
 /**
- * Ends what has waited for a disabled endpoint for as long as deliveries are kept: it is skipped. Otherwise it would keep
- * its week, and every week behind it, for all accounts (ADR 0014). What else waits ends by itself: a schedule within a
- * day, and what a deleted endpoint leaves is canceled. Reads the oldest rows of `queue` by its key: the id of a schedule
- * is its delivery's, so it has the time of the event. Locked rows are left to the next time.
+ * Ends what has waited for a disabled endpoint for as long as deliveries are kept: it is skipped. Otherwise it would
+ * keep its week, and every week behind it, for all accounts (ADR 0014). What else waits ends by itself: a schedule
+ * within a day, and what a deleted endpoint leaves is canceled. Reads the oldest rows of `queue` by its key: the id of
+ * a schedule is its delivery's, so it has the time of the event. Locked rows are left to the next time.
  */
 export async function endOldWaiting(db: Queryable, keepDays: number): Promise<void> {
   while ((await endSome(db, keepDays)) === ENDED_PER_STATEMENT_MAX);

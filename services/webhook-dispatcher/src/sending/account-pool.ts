@@ -1,8 +1,8 @@
 /**
- * An account may have so many times as many slots as are free. So one alone has four fifths of all, two have four ninths
- * each, and the next one finds some: slots are held for as long as receivers take to answer, and who is served next
- * does not matter to one who finds none. As sends end, accounts above what is theirs by now take no further ones. [The
- * dynamic thresholds of shared-memory switches: Choudhury and Hahne, 1998.]
+ * An account may have so many times as many slots as are free. So one alone has four fifths of all, two have four
+ * ninths each, and the next one finds some: slots are held for as long as receivers take to answer, and who is served
+ * next does not matter to one who finds none. As sends end, accounts above what is theirs by now take no further ones.
+ * [The dynamic thresholds of shared-memory switches: Choudhury and Hahne, 1998.]
  */
 const FREE_MULTIPLE = 4;
 

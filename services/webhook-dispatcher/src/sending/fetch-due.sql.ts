@@ -25,9 +25,10 @@ export type Fetched = {
 };
 
 /**
- * What is due in lanes that this sender owns, with what an attempt needs: the endpoint's URL and secret are those it has
- * now, so a change holds from the next attempt on (decision 159). Nothing is written and nothing is locked. Reads the
- * beginnings of ranges of `queue_lane` and `queue_resends`, whatever else is queued, and every other row by its key.
+ * What is due in lanes that this sender owns, with what an attempt needs: the endpoint's URL and secret are those it
+ * has now, so a change holds from the next attempt on (decision 159). Nothing is written and nothing is locked. Reads
+ * the beginnings of ranges of `queue_lane` and `queue_resends`, whatever else is queued, and every other row by its
+ * key.
  */
 export async function fetchDue(
   db: Queryable,

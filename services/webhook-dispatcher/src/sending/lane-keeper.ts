@@ -16,8 +16,8 @@ const CLAIM_MAX = 64;
 const LANES_MAX = 4_096;
 
 /**
- * Without a lane being taken over, after an outage: more than two senders may pause after failures, and one of them until it
- * has stored its outcomes (2 s each), with room for the commits.
+ * Without a lane being taken over, after an outage: more than two senders may pause after failures, and one of them
+ * until it has stored its outcomes (2 s each), with room for the commits.
  */
 const TAKE_OVER_AFTER_MS = 10_000;
 
@@ -33,8 +33,9 @@ type KeeperDeps = {
 export type LaneKeeper = Omit<LaneRotation, 'returned'> & {
   readonly lanes: Map<string, OwnedLane>;
   /**
-   * Claims lanes in which something is due, as many as there may be slots for, and none of accounts whose own already wait
-   * here, for slots or many of them for their rate: those are left to other senders. Answers whether there may be more.
+   * Claims lanes in which something is due, as many as there may be slots for, and none of accounts whose own already
+   * wait here, for slots or many of them for their rate: those are left to other senders. Answers whether there may be
+   * more.
    */
   claim(slots: number, waitingAccounts: ReadonlySet<string>): Promise<boolean>;
   /** The database was away. For a while no lane is taken over: its owner lives, and has outcomes to store first. */

@@ -119,7 +119,9 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
     return deletedLaneIds.length > 0 && (await cancel(deletedLaneIds));
   }
 
-  /** One batch: the rest is for further turns, between which other lanes have theirs. Locked rows wait for a later one. */
+  /**
+   * One batch: the rest is for further turns, between which other lanes have theirs. Locked rows wait for a later one.
+   */
   async function cancel(laneIds: readonly string[]): Promise<boolean> {
     const isMore = (await cancelLanes(db, laneIds)) > 0;
     if (isMore) markDue(laneIds);

@@ -26,7 +26,10 @@ const TURN_INTERVAL_MS = 8;
 /** Beyond the deadline of the last request, for its outcome to be stored. */
 export const DRAIN_MARGIN_MS = 2_000;
 
-/** Disposing it fetches no more, returns its lanes, and waits for the requests in flight and their outcomes, within a bound. */
+/**
+ * Disposing it fetches no more, returns its lanes, and waits for the requests in flight and their outcomes, within a
+ * bound.
+ */
 export type Sender = AsyncDisposable & {
   /** Something is due in these lanes, or in any where none is named: it does not wait for the next poll. */
   wake(laneIds?: readonly string[]): void;

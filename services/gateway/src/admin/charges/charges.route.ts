@@ -22,7 +22,9 @@ const REQUESTED = {
 /** What may still be canceled, or come to be so while we ask; no charge comes back to these. */
 const OPEN: ReadonlySet<string> = new Set(['processing', 'pending', 'expired']);
 
-/** What operators do with charges: request one for a checkout, cancel, check, refund. Reads are forwarded as they are. */
+/**
+ * What operators do with charges: request one for a checkout, cancel, check, refund. Reads are forwarded as they are.
+ */
 export function registerCharges(app: FastifyInstance, deps: OwnerAndTablesDeps): void {
   app.post('/admin/accounts/:id/charges', async (request, reply) =>
     relayAnswer(reply, await createOfAccount(deps, request, REQUESTED)),

@@ -17,7 +17,8 @@ import { readBody } from '../read-request.ts';
 
 /**
  * `POST /admin/recoveries`. The namespace of its `Idempotency-Key` is the account, which stands in the body: so that
- * much of it is validated here, before anything is looked up. All else the owner validates after its look-up (decision 253).
+ * much of it is validated here, before anything is looked up. All else the owner validates after its look-up (decision
+ * 253).
  */
 export async function requestRecovery(
   deps: OwnerAndTablesDeps,

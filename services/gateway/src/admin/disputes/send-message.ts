@@ -19,7 +19,8 @@ import { DISPUTE } from './owned-dispute.ts';
 
 /**
  * The platform's word, announced as `dispute.pix.message` (decision 189); in any state of the dispute. With an
- * `Idempotency-Key` it is sent once, and what it was sent with is compared by its owner, after the look-up (decision 253).
+ * `Idempotency-Key` it is sent once, and what it was sent with is compared by its owner, after the look-up (decision
+ * 253).
  */
 export async function sendMessage(
   deps: OwnerAndTablesDeps,

@@ -12,7 +12,9 @@ import { createKey, type KeyDeps } from './create-key.ts';
 import { toKeyResource } from './key-resource.ts';
 import { findStoredKey, listKeys, listKeysInUse } from './keys.sql.ts';
 
-/** `/admin/applications/{id}/keys`, `/admin/keys` and `/admin/keys/{id}`: the 201 of a first call alone carries `key`. */
+/**
+ * `/admin/applications/{id}/keys`, `/admin/keys` and `/admin/keys/{id}`: the 201 of a first call alone carries `key`.
+ */
 export function registerKeys(app: FastifyInstance, deps: KeyDeps): void {
   const { db } = deps;
   app.post('/admin/applications/:id/keys', async (request, reply) => {

@@ -29,8 +29,8 @@ export type OwnerCall = {
 };
 
 /**
- * Asks the owner of a resource, once: no tenant stands in the claims, but who acts and which route of `/admin` was asked
- * for. Refusals are answers too, in the owner's own words.
+ * Asks the owner of a resource, once: no tenant stands in the claims, but who acts and which route of `/admin` was
+ * asked for. Refusals are answers too, in the owner's own words.
  * @throws AppError `INTERNAL_ERROR`, `DEPENDENCY_UNAVAILABLE` when there is no answer that can be passed on
  */
 export async function callOwner(

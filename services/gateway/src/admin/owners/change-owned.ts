@@ -32,8 +32,8 @@ export type OwnedChange<Schema extends z.ZodType<{ id: string }>> = {
   /** Whether such a change is still possible; absent: always. */
   mayChange?(resource: z.output<Schema>): boolean;
   /**
-   * What the owner is sent; absent: nothing. Runs once the resource was found: unknown ids are answered before a body is
-   * read (decision 155). Bytes go as they are.
+   * What the owner is sent; absent: nothing. Runs once the resource was found: unknown ids are answered before a body
+   * is read (decision 155). Bytes go as they are.
    */
   toBody?(resource: z.output<Schema>, request: FastifyRequest): Promise<object> | object;
 };

@@ -39,8 +39,8 @@ export function registerPayouts(app: FastifyInstance, deps: OwnerAndTablesDeps):
   app.post('/admin/accounts/:id/payouts', async (request, reply) =>
     relayAnswer(reply, await createOfAccount(deps, request, REQUESTED)),
   );
-  // The account's settings are read right before, because approval decides by what they are now (decision 123); that the
-  // approver is another one than the requester, the owner enforces.
+  // The account's settings are read right before, because approval decides by what they are now (decision 123); that
+  // the approver is another one than the requester, the owner enforces.
   registerOwnedChange(app, deps, {
     ...QUEUED,
     url: '/admin/payouts/:id/approve',

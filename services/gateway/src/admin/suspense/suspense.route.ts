@@ -15,9 +15,9 @@ import { registerOwnedChange } from '../owners/owned-change.route.ts';
 import { readBody } from '../read-request.ts';
 
 /**
- * `POST /admin/suspense/{id}/resolve`: what becomes of money that waits for an operator (decision 141). The ledger shows
- * the item, and the service that booked it ends it. Accepted with 202: the ledger books it, and for a return the acquirer
- * sends the money back, after the answer.
+ * `POST /admin/suspense/{id}/resolve`: what becomes of money that waits for an operator (decision 141). The ledger
+ * shows the item, and the service that booked it ends it. Accepted with 202: the ledger books it, and for a return the
+ * acquirer sends the money back, after the answer.
  */
 export function registerSuspense(app: FastifyInstance, deps: OwnerAndTablesDeps): void {
   registerOwnedChange(app, deps, {
