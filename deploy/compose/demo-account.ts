@@ -1,21 +1,10 @@
 import { Scope } from '@pixmesh/contracts/http/scopes';
+import { DEMO_ACCOUNT } from '@pixmesh/local-stack/mesh/demo-account';
 import { z } from 'zod';
 
 const REQUEST_LIMIT_MS = 10_000;
 
 const Created = z.object({ id: z.string(), key: z.string().optional() });
-
-/** A CNPJ with right check digits that belongs to no company. */
-const DEMO_ACCOUNT = {
-  name: 'Loja Demonstracao',
-  legal_name: 'Loja Demonstracao Ltda',
-  document: '11444777000161',
-  phone: '+5511900000000',
-  onboarding_status: 'approved',
-  auto_payout_enabled: true,
-  /** Cents. */
-  payout_fee: 50,
-};
 
 /**
  * A merchant that may do everything: an account, an application and a key with every scope; answers the key.

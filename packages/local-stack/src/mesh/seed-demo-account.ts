@@ -2,6 +2,7 @@ import { Scope } from '@pixmesh/contracts/http/scopes';
 import { z } from 'zod';
 import { call } from '../http-call.ts';
 import type { Progress } from '../progress.ts';
+import { DEMO_ACCOUNT } from './demo-account.ts';
 import { type DemoAccount, saveSecrets } from './mesh-secrets.ts';
 import type { MeshSettings } from './mesh-settings.ts';
 
@@ -9,18 +10,6 @@ const REQUEST_LIMIT_MS = 10_000;
 const HTTP_OK = 200;
 
 const Created = z.object({ id: z.string(), key: z.string().optional() });
-
-/** A CNPJ with right check digits that belongs to nobody. */
-const DEMO_ACCOUNT = {
-  name: 'Loja Demonstracao',
-  legal_name: 'Loja Demonstracao Ltda',
-  document: '11444777000161',
-  phone: '+5511900000000',
-  onboarding_status: 'approved',
-  auto_payout_enabled: true,
-  /** Cents. */
-  payout_fee: 50,
-};
 
 /**
  * An account, an application and a key with every scope, made through the admin API. They are kept in
