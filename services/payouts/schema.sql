@@ -10,6 +10,7 @@ create table payout_returns (
   recorded_at timestamp(3) with time zone default now() not null,
   constraint payout_returns_pkey PRIMARY KEY (end_to_end_id, return_id)
 );
+CREATE INDEX payout_returns_payout ON payout_returns USING btree (payout_id);
 
 create table payout_stop_breaks (
   service text not null,

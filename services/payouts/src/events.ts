@@ -89,6 +89,8 @@ export const CHECK_PROBLEMS = {
   never_sent: 'payout never sent is known at the acquirer',
   unfinished: 'payout has ended, the acquirer still processes it',
   return_without_id: 'payout return has no id, not booked',
+  return_above_amount: 'payout returns exceed its amount, not booked',
+  return_of_contradicted: 'payout is contradicted and has a return, not booked',
 } as const;
 export type CheckProblem = keyof typeof CHECK_PROBLEMS;
 

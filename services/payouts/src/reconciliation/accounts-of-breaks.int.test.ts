@@ -89,6 +89,10 @@ test('a credit of returned money that nobody recorded stops payouts, and heals w
     insert into payout_returns (end_to_end_id, return_id, payout_id, account_id, amount)
     values (${e2e}, 'D-forged', ${id}, ${accountId}, 200)`);
   expect(await run()).toEqual([[], []]);
+  // The acquirer may call an order otherwise than when its return was recorded.
+  await sides.db.query(sql`update payouts set end_to_end_id = 'E-other' where id = ${id}`);
+  expect(await run()).toEqual([[], []]);
+  await sides.db.query(sql`update payouts set end_to_end_id = ${e2e} where id = ${id}`);
   sides.ledger.journals.set(command_id, { ...journal, amount: toCents(300n) });
   expect(await run()).toEqual([found, found]);
   sides.ledger.journals.delete(command_id);

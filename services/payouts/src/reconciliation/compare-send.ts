@@ -101,6 +101,16 @@ export function compareReturns(
   });
 }
 
+/** Whether a check books the return that is missing: what it would refuse waits for an operator, and is not asked for. */
+export function isBookable(
+  { kind, amountCents }: FoundBreak,
+  ours: ComparedPayout,
+  recorded: ReadonlyMap<string, bigint>,
+): boolean {
+  const total = [...recorded.values()].reduce((sum, amount) => sum + amount, amountCents ?? 0n);
+  return kind === 'missing_right' && ours.contradiction === null && total <= ours.amount;
+}
+
 /** Amounts as a break shows them; of one that stands alone it is about all of it. */
 function ofCents({ expected, found }: { expected?: bigint | undefined; found?: bigint }) {
   return {

@@ -200,38 +200,16 @@ export async function findEndedPayouts(
   return rows.map(toEnded);
 }
 
-/** Returns that are recorded, by end-to-end id and return id. Primary key reads. */
-export async function findRecordedReturns(
-  db: Queryable,
-  endToEndIds: readonly string[],
-): Promise<Map<string, Map<string, bigint>>> {
-  const recorded = new Map<string, Map<string, bigint>>();
-  if (endToEndIds.length === 0) return recorded;
-  const rows = await db.query<{ end_to_end_id: string; return_id: string; amount: bigint }>(
-    named(
-      'reconciliation_returns',
-      sql`
-        select end_to_end_id, return_id, amount
-        from payout_returns
-        where end_to_end_id = any(${endToEndIds}::text[])`,
-    ),
-  );
-  for (const row of rows) {
-    const ofPayout = recorded.get(row.end_to_end_id) ?? new Map<string, bigint>();
-    recorded.set(row.end_to_end_id, ofPayout.set(row.return_id, row.amount));
-  }
-  return recorded;
-}
-
 /** A return of a payout's money, as recorded. */
 export type RecordedReturn = {
+  payoutId: string;
   endToEndId: string;
   returnId: string;
   accountId: string;
   amount: bigint;
 };
 
-/** What came back of some payouts. Reads `payouts_pkey` and `payout_returns_pkey`. */
+/** What came back of some payouts, whatever the acquirer called each when it was recorded. Reads `payout_returns_payout`. */
 export async function findReturnsOfPayouts(
   db: Queryable,
   payoutIds: readonly string[],
@@ -242,11 +220,10 @@ export async function findReturnsOfPayouts(
       'reconciliation_returns_of_payouts',
       sql`
         select
-          returned.end_to_end_id as "endToEndId", return_id as "returnId", returned.account_id as "accountId",
-          returned.amount
-        from payouts
-        join payout_returns as returned using (end_to_end_id)
-        where payouts.id = any(${payoutIds}::uuid[])`,
+          payout_id as "payoutId", end_to_end_id as "endToEndId", return_id as "returnId", account_id as "accountId",
+          amount
+        from payout_returns
+        where payout_id = any(${payoutIds}::uuid[])`,
     ),
   );
 }

@@ -24,12 +24,18 @@ import {
   type ComparedPayout,
   findPayoutsByEndToEndId,
   findPayoutsById,
-  findRecordedReturns,
+  findReturnsOfPayouts,
   listContradicted,
   listSentPayouts,
   listStuckPayouts,
 } from './compared-payouts.sql.ts';
-import { isKnownToAcquirer, compareReturns, compareSend, type PairedSend } from './compare-send.ts';
+import {
+  isKnownToAcquirer,
+  compareReturns,
+  compareSend,
+  isBookable,
+  type PairedSend,
+} from './compare-send.ts';
 
 /** Around the time that an end-to-end id contains, when a send can be found by nothing else. */
 const DAY_MS = 86_400_000;
@@ -195,27 +201,21 @@ async function compareAll(
   deps: PayoutCheckDeps,
   pairs: readonly PairedSend[],
 ): Promise<FoundBreak[]> {
-  const known = pairs.flatMap(({ theirs, ours }) => (theirs && ours ? [theirs] : []));
-  const recorded = await findRecordedReturns(
-    deps.db,
-    known.map(({ endToEndId }) => endToEndId),
-  );
-  const returns = known.flatMap((theirs) =>
-    compareReturns(theirs, recorded.get(theirs.endToEndId) ?? new Map()),
-  );
-  await requestChecks(deps.db, returns);
-  return [...pairs.flatMap(compareSend), ...returns];
-}
-
-/**
- * A return that nobody announced is booked by a check of its payout, as its callback would have had it: the break
- * heals by itself (decisions 128, 218). Nothing is booked from here.
- */
-async function requestChecks(db: Database, returns: readonly FoundBreak[]): Promise<void> {
-  const missing = returns.filter(({ kind }) => kind === 'missing_right');
-  for (const endToEndId of new Set(missing.map(({ id }) => id.split(':')[0] ?? ''))) {
-    await requestCheck(db, { id: null, endToEndId }, null);
+  const known = pairs.flatMap(({ theirs, ours }) => (theirs && ours ? [{ theirs, ours }] : []));
+  const ids = known.map(({ ours }) => ours.id);
+  const recorded = Map.groupBy(await findReturnsOfPayouts(deps.db, ids), (one) => one.payoutId);
+  const breaks = pairs.flatMap(compareSend);
+  for (const { theirs, ours } of known) {
+    const ofPayout = new Map(recorded.get(ours.id)?.map((one) => [one.returnId, one.amount]));
+    const returns = compareReturns(theirs, ofPayout);
+    // A return that nobody announced is booked by a check of its payout, as its callback would have had it: the break
+    // heals by itself (decisions 128, 218). Nothing is booked from here.
+    if (returns.some((one) => isBookable(one, ours, ofPayout))) {
+      await requestCheck(deps.db, { id: ours.id, endToEndId: null }, null);
+    }
+    breaks.push(...returns);
   }
+  return breaks;
 }
 
 function keyOf({ theirs, ours }: PairedSend): string {

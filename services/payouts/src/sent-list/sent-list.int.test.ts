@@ -2,7 +2,7 @@ import type { ListReading } from '@pixmesh/acquirer-lists/list-reading';
 import { startListsJob } from '@pixmesh/acquirer-lists/lists.job';
 import { listReturnContradictions } from '@pixmesh/acquirer-lists/return-contradictions.sql';
 import type { AcquirerPayout, PixReturn } from '@pixmesh/acquirer/acquirer';
-import type { PayoutId } from '@pixmesh/kernel/ids';
+import { newId, type PayoutId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { readListRound } from '@pixmesh/testkit/read-list-round';
@@ -10,7 +10,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { startSendingUnderTest, type SendingUnderTest } from '#test/sending-under-test.ts';
 import { storeDuePayouts } from '#test/store-due-payouts.ts';
+import { storePayout } from '#test/store-payout.ts';
 
+import { requestDiffering } from './sent-list.sql.ts';
 import { sentReadings } from './sent-readings.ts';
 
 /** No callback reaches anybody in this file, and nothing is read but when a test asks for it. */
@@ -123,6 +125,32 @@ describe('a difference that no callback announced', () => {
     await readListRound(mesh.db, 'sent');
     await eventually(async () => expect((await mesh.find(id)).ending).toBe('settle'));
     await mesh.ledger.answerAll();
+  });
+});
+
+test('a return that cannot be booked requests no check, round after round', async () => {
+  const id = newId<PayoutId>();
+  const accountId = newId();
+  const send = {
+    id,
+    status: 'settled',
+    returned: [{ returnId: 'D2', amountCents: 600n }],
+  } as const;
+  await storePayout(mesh.db, { id, status: 'completed' });
+  await mesh.db.query(sql`
+    insert into payout_returns (end_to_end_id, return_id, payout_id, account_id, amount)
+    values (${`E-${id}`}, 'D1', ${id}, ${accountId}, 400)`);
+  await mesh.db.transaction(async (tx) => {
+    const requested = async () => await requestDiffering(tx, [send]);
+    const free = sql`update payouts set check_at = null where id = ${id}`;
+    expect(await requested()).toBe(1);
+    await tx.query(free);
+    await tx.query(
+      sql`update payouts set contradiction = 'failed_after_completed' where id = ${id}`,
+    );
+    expect(await requested()).toBe(0);
+    await tx.query(sql`update payouts set contradiction = null, amount = 999 where id = ${id}`);
+    expect(await requested()).toBe(0);
   });
 });
 

@@ -4,24 +4,23 @@ import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
 /** An order of the list, as far as it is compared: its state, and the returns of its money that were carried out. */
-export type ListedSend = Pick<AcquirerPayout, 'endToEndId' | 'status'> & {
+export type ListedSend = Pick<AcquirerPayout, 'status'> & {
   id: PayoutId;
-  returnIds: readonly string[];
+  returned: readonly { returnId: string; amountCents: bigint }[];
 };
 
 /**
  * Requests checks at once of the payouts that a page of the list shows otherwise than they are: ended, ended otherwise,
- * or with a return that is not recorded. One whose contradiction is known waits for an operator, and one that has ended
- * and is still under way there for its routine check. Returns how many. Primary key reads, in one statement.
+ * or with a return that is not recorded and can be. One whose contradiction is known waits for an operator, as does a
+ * return above the payout's amount, and one that has ended and is still under way there for its routine check. Returns
+ * how many. Reads `payouts_pkey` and `payout_returns_payout`, in one statement.
  */
 export async function requestDiffering(
   db: Queryable,
   page: readonly ListedSend[],
 ): Promise<number> {
   if (page.length === 0) return 0;
-  const returns = page.flatMap(({ id, endToEndId, returnIds }) =>
-    returnIds.map((returnId) => ({ id, endToEndId, returnId })),
-  );
+  const returns = page.flatMap(({ id, returned }) => returned.map((item) => ({ id, ...item })));
   const rows = await db.query(
     named(
       'request_differing_payouts',
@@ -35,9 +34,9 @@ export async function requestDiffering(
         returned as (
           select * from unnest(
             ${returns.map(({ id }) => id)}::uuid[],
-            ${returns.map(({ endToEndId }) => endToEndId)}::text[],
-            ${returns.map(({ returnId }) => returnId)}::text[]
-          ) as returned (id, end_to_end_id, return_id)
+            ${returns.map(({ returnId }) => returnId)}::text[],
+            ${returns.map(({ amountCents }) => amountCents)}::bigint[]
+          ) as returned (id, return_id, cents)
         ),
         differing as (
           select payouts.id
@@ -54,11 +53,13 @@ export async function requestDiffering(
           select payouts.id
           from returned
           join payouts using (id)
-          where (status = 'completed' or ending = 'settle') and not exists (
-            select from payout_returns
-            where payout_returns.end_to_end_id = returned.end_to_end_id
-              and payout_returns.return_id = returned.return_id
-          )
+          cross join lateral (
+            select coalesce(sum(amount), 0) as total, count(*) filter (where return_id = returned.return_id) as known
+            from payout_returns
+            where payout_id = payouts.id
+          ) as recorded
+          where (status = 'completed' or ending = 'settle') and contradiction is null
+            and known = 0 and amount >= total + cents
         )
         update payouts
         set check_at = '-infinity', due_at = null

@@ -72,11 +72,13 @@ function toReturns({ endToEndId, returns }: AcquirerPayout) {
 }
 
 /** What is nobody's here, or has a return without the id that would book it, is shown by reconciliation. */
-function toListed({ idEnvio, endToEndId, status, returns }: AcquirerPayout): ListedSend[] {
+function toListed({ idEnvio, status, returns }: AcquirerPayout): ListedSend[] {
   const id = idEnvio === null ? null : fromAcquirerId<PayoutId>(idEnvio);
   if (id === null) return [];
-  const returnIds = returns.flatMap((item) =>
-    item.status === 'returned' && status === 'settled' ? (item.returnId ?? []) : [],
+  const returned = returns.flatMap(({ returnId, amountCents, status: state }) =>
+    state === 'returned' && status === 'settled' && returnId !== null
+      ? [{ returnId, amountCents }]
+      : [],
   );
-  return [{ id, endToEndId, status, returnIds }];
+  return [{ id, status, returned }];
 }

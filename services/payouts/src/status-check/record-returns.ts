@@ -1,6 +1,6 @@
 import type { AcquirerPayout } from '@pixmesh/acquirer/client';
 
-import { checkShowedProblem } from '#events.ts';
+import { type CheckProblem, checkShowedProblem } from '#events.ts';
 import { payoutReturnCredit } from '#payouts/ledger-commands.ts';
 import type { PayoutRow } from '#payouts/payout-row.ts';
 import type { SettlementDeps } from '#settlement/settlement-deps.ts';
@@ -10,7 +10,8 @@ import { insertReturn } from './payout-returns.sql.ts';
 /**
  * Money of a payout that the recipient's institution sent back: the payout stays completed, and each return is
  * credited once (decision 128). Nothing is booked before the settlement is ordered, so that the ledger gets
- * the two in this order. Repeating it writes nothing.
+ * the two in this order. What would pay the same money twice is not booked: an operator has to act. Repeating it books
+ * nothing.
  */
 export async function recordReturns(
   deps: SettlementDeps,
@@ -27,6 +28,12 @@ export async function recordReturns(
     }
     const returned = { endToEndId: sent.endToEndId, returnId, amount: amountCents };
     const command = payoutReturnCredit(payout, returned);
-    if (await insertReturn(deps.db, payout, { returned, command })) deps.wakeOutbox();
+    const outcome = await insertReturn(deps.db, payout, { returned, command });
+    if (outcome === 'recorded') deps.wakeOutbox();
+    if (outcome === 'refused') checkShowedProblem(deps.logger, payout, whyRefused(payout));
   }
+}
+
+function whyRefused({ contradiction }: PayoutRow): CheckProblem {
+  return contradiction === null ? 'return_above_amount' : 'return_of_contradicted';
 }

@@ -1,4 +1,4 @@
-import { type AccountId, newId, type OperatorId } from '@pixmesh/kernel/ids';
+import { type AccountId, newId, type OperatorId, type PayoutId } from '@pixmesh/kernel/ids';
 import { type Cents, toCents } from '@pixmesh/kernel/money';
 import type { OutboundEvent } from '@pixmesh/postgres/events';
 import type { Queryable } from '@pixmesh/postgres/pool';
@@ -50,6 +50,14 @@ export async function findResolution(db: Queryable, itemId: string): Promise<Res
     ),
   );
   return rows[0] ? toResolution(rows[0]) : null;
+}
+
+/** Whether money of a payout came back and is credited, or will be. Reads `payout_returns_payout`. */
+export async function hasReturns(db: Queryable, id: PayoutId): Promise<boolean> {
+  const rows = await db.query(
+    named('payout_has_returns', sql`select from payout_returns where payout_id = ${id} limit 1`),
+  );
+  return rows.length > 0;
 }
 
 /** The ledger has booked it. Nothing for items that other services booked. */

@@ -134,6 +134,18 @@ test('is accepted only while the acquirer confirms that it stayed; a decision th
   expect([repeated.status, repeated.headers.get('idempotent-replayed')]).toEqual([202, 'true']);
 });
 
+test('is not accepted where money of the payout came back and is credited: it would be paid twice', async () => {
+  const item = await anItem('failed_after_completed');
+  await mesh.db.query(sql`
+    insert into payout_returns (end_to_end_id, return_id, payout_id, account_id, amount)
+    values (${newId()}, 'D1', ${item.payout.id}, ${item.payout.accountId}, 400)`);
+  const answer = await resolve(item, { action: 'accept' });
+  expect([answer.status, answer.body.code]).toEqual([409, 'CONFLICT']);
+  expect(answer.body.message).toMatch(/came back and is credited/);
+  expect(await resolutionsOf(item)).toEqual([]);
+  expect((await shown(item)).resolved_at).toBeNull();
+});
+
 test('is not accepted where an order that the acquirer had accepted is unknown there now', async () => {
   const { id } = await storePayout(mesh.db, { status: 'completed' });
   await mesh.db.query(sql`

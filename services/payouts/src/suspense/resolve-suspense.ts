@@ -10,7 +10,12 @@ import { suspenseResolve, suspenseItemId } from '#payouts/ledger-commands.ts';
 import type { PayoutRow } from '#payouts/payout-row.ts';
 import { findAnyPayout } from '#payouts/payouts.sql.ts';
 
-import { findResolution, insertResolution, type Resolution } from './resolutions.sql.ts';
+import {
+  findResolution,
+  hasReturns,
+  insertResolution,
+  type Resolution,
+} from './resolutions.sql.ts';
 
 export type ResolveSuspenseDeps = {
   db: Database;
@@ -30,12 +35,15 @@ const NOTHING_TO_ACCEPT =
   'The item is money that has left although its payout had failed: there is nothing to give to anybody.';
 const NOT_CONFIRMED =
   'The acquirer does not confirm now that the money of the payout stayed: nothing is accepted while it does not.';
+const CAME_BACK =
+  'Money of the payout came back and is credited to its account: what the item is worth beside that is for finance and the acquirer to find out.';
 
 /**
  * An operator accepts money that stayed although its payout had completed (decisions 120, 141): it becomes available to
  * the payout's account, once; the payout keeps its status. The acquirer's API returns received Pix only, so `return` is
  * refused; and money that has left cannot be accepted. The acquirer is asked anew before the command is stored: what it
- * has settled after all would be paid twice.
+ * has settled after all would be paid twice. So would money that came back of the payout and is credited; once the payout
+ * is contradicted, no return of it is recorded any more.
  *
  * @throws AppError `NOT_FOUND`; `CONFLICT` for what cannot be done, with what is to be known; `VALIDATION_ERROR` with
  *   `account_id` where that is another account; `DEPENDENCY_UNAVAILABLE` while the acquirer does not answer
@@ -49,6 +57,9 @@ export async function resolveSuspense(
   refuseImpossible(payout, request);
   const before = await findResolution(deps.db, itemId);
   if (before !== null) return { resolution: before, repeated: true };
+  if (await hasReturns(deps.db, payout.id)) {
+    throw new AppError('CONFLICT', { publicMessage: CAME_BACK });
+  }
   await confirmStayed(deps, payout);
   const { operatorId: requestedBy } = request;
   const command = suspenseResolve(payout, itemId);

@@ -23,14 +23,14 @@ export function sendingStatement(id: PayoutId): Statement {
   return named('timeline_sending', sql`select first_put_at, send_at from payouts where id = ${id}`);
 }
 
-/** What came back of a payout, by the Pix that it was sent as. Reads `payout_returns_pkey`. */
-export function returnsStatement(endToEndId: string | null, limit: number): Statement {
+/** What came back of a payout. Reads `payout_returns_payout`. */
+export function returnsStatement(id: PayoutId, limit: number): Statement {
   return named(
     'timeline_returns',
     sql`
       select end_to_end_id, return_id, amount, recorded_at
       from payout_returns
-      where end_to_end_id = ${endToEndId}
+      where payout_id = ${id}
       order by return_id
       limit ${limit}`,
   );

@@ -127,13 +127,12 @@ const OWN = 3;
 const LIMIT = 1_001;
 /** Of 20,000 rows each table has hundreds. */
 const PAGES_MAX = 40;
-const PIX = 'E-own';
 
 async function fill(db: Database, payoutId: string): Promise<void> {
   await fillPayouts(db, { accountId: newId(), rows: OTHERS });
   await db.query(sql`
     insert into payout_returns (end_to_end_id, return_id, payout_id, account_id, amount)
-    select case when n <= ${OWN} then ${PIX} else 'E' || n end, 'D' || n, gen_random_uuid(), gen_random_uuid(), 1
+    select 'E' || n, 'D' || n, case when n <= ${OWN} then ${payoutId}::uuid else gen_random_uuid() end, gen_random_uuid(), 1
     from generate_series(1, ${OTHERS}::int) as n`);
   await db.query(sql`
     insert into suspense_resolutions (id, item_id, payout_id, account_id, amount, requested_by)
@@ -160,7 +159,7 @@ test.each(['filled', 'empty'])(
     const history = { topic: TOPICS.payoutsEvents, key: id, since: createdAt, limit: LIMIT };
     const statements = [
       [sendingStatement(id), /^payouts_pkey$/],
-      [returnsStatement(PIX, LIMIT), /^payout_returns_pkey$/],
+      [returnsStatement(id, LIMIT), /^payout_returns_payout$/],
       [resolutionsStatement(payoutSuspendCommandIds({ id }), LIMIT), /^suspense_resolutions_item$/],
       // A month without an event is a table without a page, which is read as it is.
       [eventHistoryStatement(history), /^(events_\d+_topic_key_sequence_idx|Seq Scan)$/],

@@ -35,7 +35,7 @@ export async function readPayoutTimeline(
   const suspendIds = payoutSuspendCommandIds(payout);
   const [sending] = await db.query<SendingSteps>(sendingStatement(id));
   const events = await readEventHistory(db, history);
-  const returns = await db.query<ReturnSteps>(returnsStatement(payout.endToEndId, STEPS_MAX));
+  const returns = await db.query<ReturnSteps>(returnsStatement(id, STEPS_MAX));
   const resolutions = await db.query<ResolutionSteps>(resolutionsStatement(suspendIds, STEPS_MAX));
   const steps = { payout, sending: sending ?? NEVER_SENT, events, returns, resolutions };
   const entries = inOrderOfTime(toTimelineEntries(steps));
