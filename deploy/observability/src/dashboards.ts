@@ -113,6 +113,7 @@ const money: Dashboard = {
       'short',
       ['max(payouts_unsent)', 'unsent'],
       ['max(payouts_unanswered)', 'unanswered'],
+      ['max(payouts_resting)', 'resting'],
       ['sum(max by (cause) (payouts_stopped))', 'stops'],
     ),
     panel(

@@ -28,6 +28,14 @@ export const MONEY_ALERTS: readonly Alert[] = [
     dashboard: 'money',
   },
   {
+    name: 'PayoutsResting',
+    meaning: 'payouts that the acquirer accepted 90 minutes ago have not ended',
+    severity: 'page',
+    for: '5m',
+    expr: 'max(payouts_resting) > 0',
+    dashboard: 'money',
+  },
+  {
     name: 'PayoutsStopped',
     meaning: 'reconciliation has stopped payouts, and no money leaves under that stop',
     severity: 'page',

@@ -220,6 +220,7 @@ export const CAUSE_CASES: readonly RuleCase[] = [
     ),
     name: 'PayoutsOverdue: unanswered',
   },
+  fires('PayoutsResting', { payouts_resting: turns(0, 1) }, { silentAt: '6m', firesAt: '7m' }),
   fires(
     'PayoutsStopped',
     {

@@ -99,10 +99,10 @@ export function checkShowedProblem(logger: Logger, payout: PayoutRow, problem: C
   logger.error({ payout_id: payout.id, status: payout.status }, CHECK_PROBLEMS[problem]);
 }
 
-export type Overdue = { unanswered: number; unsent: number };
+export type Overdue = { unanswered: number; unsent: number; resting: number };
 
 export function payoutsOverdue(logger: Logger, overdue: Overdue): void {
-  if (overdue.unanswered === 0 && overdue.unsent === 0) return;
+  if (Object.values(overdue).every((count) => count === 0)) return;
   logger.error(overdue, 'payouts overdue at the acquirer');
 }
 
@@ -116,6 +116,11 @@ export function observeOverdue(read: () => Promise<Overdue>): void {
   observedGauge('payouts_unsent', 'Payouts due to be sent for more than 30 seconds', async () => [
     { value: (await read()).unsent },
   ]);
+  observedGauge(
+    'payouts_resting',
+    'Payouts accepted by the acquirer more than 90 minutes ago that have not ended',
+    async () => [{ value: (await read()).resting }],
+  );
 }
 
 /** An older reading says nothing any more; reconciliation reads anew each five minutes. */

@@ -6,6 +6,8 @@ import { isStopped } from '#stops/in-force.sql.ts';
 
 const UNANSWERED_ALERT_MS = 15 * 60_000;
 const UNSENT_ALERT_MS = 30_000;
+/** An outgoing Pix rests for an hour at most, and ends soon after. */
+const RESTING_ALERT_MS = 90 * 60_000;
 /** Counting stops here: a scrape must not cost more the longer an outage lasts. */
 const COUNT_MAX = 10_000;
 
@@ -31,8 +33,12 @@ export async function sumDue(db: Queryable): Promise<number> {
 }
 
 /**
- * Payouts without a definite answer long after their first call, and payouts that nobody has sent. Those that wait for
- * a sender and are stopped are counted as stops. Reads `payouts_check_at` and `payouts_send_at`.
+ * Payouts without a definite answer long after their first call, payouts that nobody has sent, and payouts that have not
+ * ended long after the acquirer accepted them. Those that wait for a sender and are stopped are counted as stops. Reads
+ * `payouts_check_at`, `payouts_send_at` and `payouts_open`.
+ *
+ * Unsent is too what no call was made for, such as without a token: each was taken off the count, and a status check
+ * that gets no answer either does not send it again. Such a row says only when it was created.
  */
 export async function countOverdue(db: Queryable): Promise<Overdue> {
   const [row] = await db.query<Overdue>(
@@ -56,13 +62,40 @@ export async function countOverdue(db: Queryable): Promise<Overdue> {
           (
             select count(*)::int
             from (
-              select from payouts
-              where send_at <= now() - ${UNSENT_ALERT_MS}::int * interval '1 ms'
-                and not ${isStopped(sql`payouts.account_id`)}
-              limit ${COUNT_MAX}
+              (
+                select account_id
+                from payouts
+                where send_at <= now() - ${UNSENT_ALERT_MS}::int * interval '1 ms'
+                  and not ${isStopped(sql`payouts.account_id`)}
+                limit ${COUNT_MAX}
+              )
+              union all
+              (
+                select account_id
+                from payouts
+                where status = 'processing'
+                  and created_at <= now() - ${UNSENT_ALERT_MS}::int * interval '1 ms'
+                  and send_at is null
+                  and first_put_at is null
+                  and processed_at is null
+                  and ending is null
+                  and not ${isStopped(sql`payouts.account_id`)}
+                limit ${COUNT_MAX}
+              )
             ) as unsent
-          ) as unsent`,
+          ) as unsent,
+          (
+            select count(*)::int
+            from (
+              select from payouts
+              where status = 'processing'
+                and created_at <= now() - ${RESTING_ALERT_MS}::int * interval '1 ms'
+                and processed_at <= now() - ${RESTING_ALERT_MS}::int * interval '1 ms'
+                and ending is null
+              limit ${COUNT_MAX}
+            ) as resting
+          ) as resting`,
     ),
   );
-  return row ?? { unanswered: 0, unsent: 0 };
+  return row ?? { unanswered: 0, unsent: 0, resting: 0 };
 }
