@@ -30,13 +30,19 @@ export async function acceptPayout(
   return true;
 }
 
-/** What acceptance writes and announces, as a part of a larger transition; nothing where it is known already. */
+/**
+ * What acceptance writes and announces, as a part of a larger transition. Where it is known already, nothing is announced
+ * and its time stays; the end-to-end id is the one that the acquirer shows now, and no event has shown another: it is
+ * promised for the end only (decision 121).
+ */
 export function acceptance(
   payout: PayoutRow,
   sent: AcquirerPayout,
 ): Pick<Transition, 'acceptance' | 'events'> {
-  if (payout.processedAt !== null) return { events: [] };
-  const known = { endToEndId: sent.endToEndId, processedAt: sent.requestedAt };
+  const { endToEndId } = sent;
+  const { processedAt } = payout;
+  if (processedAt !== null) return { acceptance: { endToEndId, processedAt }, events: [] };
+  const known = { endToEndId, processedAt: sent.requestedAt };
   const after = { ...payout, ...known, status: 'processing' } as const;
   return { acceptance: known, events: payoutEvents(after, ['payment.pix.processing']) };
 }

@@ -164,6 +164,24 @@ test('ends of holds that are not of payouts are left to their owners', async () 
   await applyLedgerEvent(deps, { payoutId: newId(), holdId: newId() }, released);
 });
 
+test('a payout that settles under another end-to-end id than it was accepted under completes with that of its settlement', async () => {
+  const [former, settled] = ['E-former', 'E-settled'] as const;
+  const due = await aProcessingPayout();
+  expect(await acceptPayout(deps, due, anAcquirerPayout({ endToEndId: former }))).toBe(true);
+  const accepted = await find(due.id);
+  const sent = anAcquirerPayout({ endToEndId: settled, status: 'settled' });
+  expect(await orderEnd(deps, accepted, { kind: 'settle', sent })).toBe(true);
+  await applyEvent(accepted, { kind: 'settled' });
+  expect(await find(due.id)).toMatchObject({
+    status: 'completed',
+    endToEndId: settled,
+    processedAt: accepted.processedAt,
+  });
+  const shown = await database.db.query<{ id: string | null }>(sql`
+    select message->'data'->>'end_to_end_id' as id from events where key = ${due.id} order by sequence`);
+  expect(shown.map(({ id }) => id)).toEqual([null, settled]);
+});
+
 describe('an event that no order of ours leads to', () => {
   const impossible = { code: 'MESSAGE_INVALID' };
 
