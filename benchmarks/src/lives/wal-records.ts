@@ -9,8 +9,8 @@ const INDEX_INSERTS = `'Btree/INSERT_LEAF', 'Btree/INSERT_POST', 'Btree/SPLIT_L'
 type WalRange = { from: number; to: number };
 
 /**
- * The entries that were put into indexes between two positions of the write-ahead log, as the log has them: an index that
- * leaves a row out does not count. Null where the server has removed that part of the log.
+ * The entries that were put into indexes between two positions of the write-ahead log, as the log has them: an index
+ * that leaves a row out does not count. Null where the server has removed that part of the log.
  */
 export async function countIndexEntries(stack: Stack, range: WalRange): Promise<number | null> {
   const [row] = await readWal<{ entries: string }>(
@@ -25,7 +25,7 @@ export async function countIndexEntries(stack: Stack, range: WalRange): Promise<
 
 type WalOfTable = { name: string; kind: string; count: string; bytes: string };
 
-/** Prints what was written to the log between two positions by table or index and kind of record, for each of `lives`. */
+/** Prints what each of `lives` wrote to the log between two positions, by table or index and kind of record. */
 export async function printWal(stack: Stack, range: WalRange, lives: number): Promise<void> {
   const rows = await readWal<WalOfTable>(
     stack,

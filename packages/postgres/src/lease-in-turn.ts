@@ -20,8 +20,8 @@ type TurnOptions = LeaseTurn & Pick<LeaseOptions, 'only'> & { urgency: Urgency }
 
 /**
  * Leases up to `limit` due rows of a table with an `account_id`: one of every account that has any, then a second one
- * of each. Requested checks walk a partial index on `account_id` where `check_at =
- * '-infinity'`; routine checks read an index on `check_at` of all others. Rows that another process holds are skipped.
+ * of each. Requested checks walk a partial index on `account_id` of the rows whose `check_at` is `-infinity`; routine
+ * checks read an index on `check_at` of all others. Rows that another process holds are skipped.
  */
 export function leaseDueInTurn(due: DueTable, options: TurnOptions): Statement {
   return options.urgency === 'requested'

@@ -18,7 +18,7 @@ export type HeldKey = { topic: string; key: string };
 export async function readHeldKeys(db: Queryable): Promise<HeldKey[]> {
   return await db.query<HeldKey>(
     named(
-      'outbox_held_lines',
+      'outbox_held_keys',
       sql`select distinct topic, key from dead_letters where consumer = 'outbox' and ${IS_OPEN}`,
     ),
   );

@@ -113,9 +113,11 @@ export function observeOverdue(read: () => Promise<Overdue>): void {
     'Payouts sent more than 15 minutes ago without a definite answer',
     async () => [{ value: (await read()).unanswered }],
   );
-  observedGauge('payouts_unsent', 'Payouts due to be sent for more than 30 seconds', async () => [
-    { value: (await read()).unsent },
-  ]);
+  observedGauge(
+    'payouts_unsent',
+    'Payouts due to be sent for 30 seconds, and those of that age whose calls could not be made',
+    async () => [{ value: (await read()).unsent }],
+  );
   observedGauge(
     'payouts_resting',
     'Payouts accepted by the acquirer more than 90 minutes ago that have not ended',

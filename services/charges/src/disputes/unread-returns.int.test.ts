@@ -70,16 +70,16 @@ test('the block of a lost dispute stands until the acquirer answers what has ret
   expect(await findByInfraction(database.db, lost.id)).toMatchObject({ block: 'ended' });
 });
 
-/** What reconciliation finds of the lost dispute, when it was lost so long ago and the acquirer lists it no more. */
-async function findBreaks(lostForHours: number) {
+/** What reconciliation finds of the lost dispute, when it was lost so long ago, beside what the acquirer lists. */
+async function findBreaks(lostForHours: number, items: AcquirerDispute[] = []) {
+  const openedAt = items.length > 0 ? lost.openedAt : hoursAgo(130 * 24);
   await database.db.query(sql`
-    update disputes set opened_at = ${hoursAgo(130 * 24)}, resolved_at = ${hoursAgo(lostForHours)}
+    update disputes set opened_at = ${openedAt}, resolved_at = ${hoursAgo(lostForHours)}
     where infraction_id = ${lost.id}`);
   const { breaks } = await disputeCheck({
     ...deps,
     acquirer: {
-      listDisputes: () =>
-        Promise.resolve({ kind: 'page', items: [], unreadable: [], hasMore: false }),
+      listDisputes: () => Promise.resolve({ kind: 'page', items, unreadable: [], hasMore: false }),
     },
     ledger: { findJournals: () => Promise.resolve(new Map()) },
   }).run({ since: null, knownIds: [], signal: AbortSignal.timeout(60_000) });
@@ -102,6 +102,17 @@ test('a block that outlives its time by an hour is a break until it ends, howeve
   areReturnsRead = true;
   await endBlocks(deps, isOurs);
   expect(await findBreaks(1_000)).toEqual([]);
+});
+
+test('a kept block is not a second break beside another state at the acquirer', async () => {
+  await applyInfraction(deps, opened);
+  await applyInfraction(deps, lost);
+  await database.db.query(
+    sql`update charges set end_to_end_id = accepted_e2e where id = ${charge.id}`,
+  );
+  const states = (await findBreaks(1_000, [opened])).filter(({ kind }) => kind === 'state');
+  expect(states).toHaveLength(1);
+  expect(states[0]?.found).not.toBe('standing');
 });
 
 test('a dispute that arrived lost leaves its charge as it is until the acquirer answers what has returned', async () => {

@@ -34,9 +34,9 @@ export type DisputeCheckDeps = {
 
 /**
  * Every infraction of a credited Pix is a dispute of ours, with its amount and state, and its block is booked. Left:
- * the acquirer; right: ours. All of them in every run: an infraction changes long after it was opened. A list with items
- * that cannot be read compares the others, and proves of none of ours that the acquirer does not have it. The block of a
- * lost dispute that does not end is a break of ours alone, however old the dispute is.
+ * the acquirer; right: ours. All of them in every run: an infraction changes long after it was opened. A list with
+ * items that cannot be read compares the others, and proves of none of ours that the acquirer does not have it. The
+ * block of a lost dispute that does not end is a break of ours alone, however old the dispute is.
  */
 export function disputeCheck(deps: DisputeCheckDeps): Check {
   return {
@@ -55,15 +55,22 @@ export function disputeCheck(deps: DisputeCheckDeps): Check {
       );
       const byInfraction = new Map(ours.map((dispute) => [dispute.infractionId, dispute]));
       const listedIds = new Set(listed.map(({ id }) => id));
-      const breaks = [
+      const differing = [
         ...listed
           .filter(({ endToEndId }) => credited.has(endToEndId))
           .flatMap((theirs) => compareDispute(theirs, byInfraction.get(theirs.id) ?? null)),
         ...ours
           .filter(({ infractionId }) => unreadable.length === 0 && !listedIds.has(infractionId))
           .flatMap((dispute) => compareDispute(null, dispute)),
+      ];
+      // A dispute has one break of a kind: where its state differs from the acquirer's, that comes first.
+      const stateDiffers = new Set(
+        differing.filter(({ kind }) => kind === 'state').map(({ id }) => id),
+      );
+      const breaks = [
+        ...differing,
         ...(await findUnbooked(deps, ours)),
-        ...(await findKept(deps)),
+        ...(await findKept(deps)).filter(({ id }) => !stateDiffers.has(id)),
         ...unreadableBreaks('dispute', unreadable),
       ];
       return { compared: listed.length, breaks };

@@ -62,8 +62,8 @@ type Decided = {
 const NOTHING = toCents(0n);
 
 /**
- * Whether a return took the payer's side in a dispute. One without a nature is no refund of ours: while the Pix is disputed
- * it is taken for the payer's, otherwise for a plain return.
+ * Whether a return took the payer's side in a dispute. One without a nature is no refund of ours: while the Pix is
+ * disputed it is taken for the payer's, otherwise for a plain return.
  */
 function isMedReturn({ returned: { nature }, isDisputed }: Returned): boolean {
   return nature === null ? isDisputed : nature.startsWith(MED_PREFIX);

@@ -88,6 +88,8 @@ test('a return without a nature of a disputed Pix is not known yet, and is one u
     return [isKnown, ...returns];
   };
   expect(await returnedAs(new Date())).toEqual([false]);
+  // A dispute that is first seen lost is stored when its returns are known, and not before.
+  expect(await check(() => Promise.resolve(), { nature: null, settledAt: new Date() })).toBe(false);
   const longAgo = new Date(Date.now() - 3_600_000);
   expect(await returnedAs(longAgo)).toEqual([true, { disposition: 'med', nature: null }]);
 });

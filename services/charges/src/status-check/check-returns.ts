@@ -8,8 +8,8 @@ import { applyProviderState, type ApplyStateDeps } from './apply-provider-state.
 type CheckReturnsDeps = ApplyStateDeps & { acquirer: Pick<Acquirer, 'getReceived'> };
 
 /**
- * Asks the acquirer for one Pix of a charge and applies its returns; nothing while the charge is not credited. False
- * where the answer is unknown, or not all of it could be applied: a later check, of the charge or of its returns, does.
+ * Asks the acquirer for one Pix of a charge, whose dispute was lost, and applies its returns; nothing while the charge is
+ * not credited. False where the answer is unknown, or not all of it could be applied: a later check, of the charge or of its returns, does.
  */
 export async function checkReturns(
   deps: CheckReturnsDeps,
@@ -20,7 +20,10 @@ export async function checkReturns(
   const found = await deps.acquirer.getReceived(endToEndId, {
     accountId: charge.accountId,
   });
-  return found.kind === 'found' && (await applyReturns(deps, charge, found.value));
+  return (
+    found.kind === 'found' &&
+    (await applyReturns(deps, charge, { pix: found.value, isDisputed: true }))
+  );
 }
 
 /**
@@ -30,10 +33,12 @@ export async function checkReturns(
 export async function applyReturns(
   deps: ApplyStateDeps,
   charge: ChargeRow,
-  pix: ReceivedPix,
+  { pix, isDisputed = false }: { pix: ReceivedPix; isDisputed?: boolean },
 ): Promise<boolean> {
   const txid = toAcquirerId(charge.id);
   const received = [{ ...pix, txid }];
-  const applied = await applyProviderState(deps, charge, { txid, status: 'settled', received });
+  const knownDisputed = isDisputed ? [pix.endToEndId] : [];
+  const state = { txid, status: 'settled', received, knownDisputed } as const;
+  const applied = await applyProviderState(deps, charge, state);
   return applied !== 'moved' && applied !== 'soon';
 }

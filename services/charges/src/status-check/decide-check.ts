@@ -10,6 +10,8 @@ import { type RecordedMoney, returnKey } from './recorded-money.ts';
 
 /** For so long a return of a disputed Pix waits for its nature, which decides the end of the charge (decision 78). */
 const NATURE_WAIT_MS = 10 * 60_000;
+/** What the acquirer's clock may be ahead of ours. */
+const CLOCK_AHEAD_MS = 60_000;
 
 /** The part of the acquirer's charge that decides. */
 export type ProviderState = Pick<AcquirerCharge, 'txid' | 'status' | 'received'>;
@@ -43,10 +45,11 @@ export type Recorded = RecordedMoney & { endedRefunds: ReadonlySet<string> };
 type Changing = Pick<ChargeRow, 'status' | 'acceptedE2e' | 'refundedAmount'>;
 
 /**
- * What follows from one status check of an issued charge. The whole provider state is compared with what is recorded, in
- * a fixed order (what was received, returns, a removal), so that the order of callbacks never matters, and a repeated
- * check finds nothing to do. Money explains a charge before a removal does, and one that cannot be made now holds up no
- * return. Returns of a Pix that the ledger has not credited yet wait, and so do those of a disputed one without a nature.
+ * What follows from one status check of an issued charge. The whole provider state is compared with what is recorded,
+ * in a fixed order (what was received, returns, a removal), so that the order of callbacks never matters, and a
+ * repeated check finds nothing to do. Money explains a charge before a removal does, and one that cannot be made now
+ * holds up no return. Returns of a Pix that the ledger has not credited yet wait, and so do those of a disputed one
+ * without a nature.
  */
 export function decideCheck(
   charge: ChargeRow,
@@ -98,8 +101,8 @@ export function decideCheck(
 type ShownReturn = { pix: ReceivedPix; returned: PixReturn; disposition: Disposition['kind'] };
 
 /**
- * Whether a return waits: for the credit of its Pix, or, where the Pix is disputed and it is not ours, for its nature, which
- * the acquirer may name a little later. A time far ahead of our clock is not waited for.
+ * Whether a return waits: for the credit of its Pix, or, where the Pix is disputed and it is not ours, for its nature,
+ * which the acquirer may name a little later. A time far ahead of our clock is not waited for.
  */
 function isAwaited(
   { status, readAt }: ChargeRow,
@@ -110,7 +113,8 @@ function isAwaited(
   const { id, nature, settledAt } = returned;
   if (nature !== null || settledAt === null || refunds.has(id)) return false;
   const ageMs = readAt.getTime() - settledAt.getTime();
-  return disputed.has(pix.endToEndId) && Math.abs(ageMs) < NATURE_WAIT_MS;
+  const isFresh = ageMs < NATURE_WAIT_MS && ageMs > -CLOCK_AHEAD_MS;
+  return isFresh && disputed.has(pix.endToEndId);
 }
 
 function endedReturns(received: readonly ReceivedPix[]) {

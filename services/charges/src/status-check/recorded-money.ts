@@ -20,21 +20,36 @@ export type RecordedMoney = {
   disputed: ReadonlySet<string>;
 };
 
+/** Pix that the acquirer shows. */
+export type ShownMoney = {
+  received: readonly ReceivedPix[];
+  /** Those of them whose dispute the caller knows of: it may not be stored yet. */
+  knownDisputed?: readonly string[];
+};
+
 /** One name of a return: the acquirer's ids of returns are unique within their Pix. */
 export function returnKey(endToEndId: string, returnId: string): string {
   return `${endToEndId}/${returnId}`;
 }
 
-/** Loads what is recorded of some Pix. Returns are asked for only where a Pix shows any, disputes where that matters. */
+/**
+ * Loads what is recorded of some Pix. Returns are asked for only where a Pix shows any, disputes where that matters.
+ */
 export async function loadRecordedMoney(
   db: Queryable,
-  received: readonly ReceivedPix[],
+  { received, knownDisputed = [] }: ShownMoney,
 ): Promise<RecordedMoney> {
   const recorded = await findRecorded(
     db,
     received.map(({ endToEndId }) => endToEndId),
   );
   const returned = received.filter(({ returns }) => returns.length > 0);
+  const disputed = await findDisputedPix(
+    db,
+    returned
+      .filter(({ returns }) => returns.some(({ nature }) => nature === null))
+      .map(({ endToEndId }) => endToEndId),
+  );
   return {
     received: new Map(recorded.map((pix) => [pix.endToEndId, pix.disposition])),
     returns: await loadBookedReturns(db, returned),
@@ -42,12 +57,7 @@ export async function loadRecordedMoney(
       db,
       returned.flatMap(({ returns }) => returns.map(({ id }) => id)),
     ),
-    disputed: await findDisputedPix(
-      db,
-      returned
-        .filter(({ returns }) => returns.some(({ nature }) => nature === null))
-        .map(({ endToEndId }) => endToEndId),
-    ),
+    disputed: new Set([...disputed, ...knownDisputed]),
   };
 }
 

@@ -3,6 +3,7 @@ import { toAcquirerId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { payoutReturnCreditCommandId } from '#payouts/ledger-commands.ts';
 import { aReturn } from '#test/an-acquirer-payout.ts';
 import { type ComparedSides, startComparedSides } from '#test/compared-sides.ts';
 import { storePayout } from '#test/store-payout.ts';
@@ -41,6 +42,23 @@ test.each(['processing', 'failed'] as const)(
     expect(await run({ listSent })).toEqual([]);
   },
 );
+
+test('a return that was recorded under another end-to-end id is known to be booked', async () => {
+  const { id, e2e } = await sides.aCompletedPayout();
+  await sides.simulator.control('POST', `/control/pix/${e2e}/returns`, { amount: 300 });
+  const found = await sides.acquirer.getPayout(toAcquirerId(id));
+  const [returned] = found.kind === 'found' ? found.value.returns : [];
+  const former = 'E-former';
+  await sides.db.query(sql`
+    insert into payout_returns (end_to_end_id, return_id, payout_id, account_id, amount)
+    select ${former}, ${returned!.returnId}, id, account_id, 300 from payouts where id = ${id}`);
+  sides.ledger.book(payoutReturnCreditCommandId(former, returned!.returnId!), {
+    id,
+    amount: 300n,
+    clearing: -300n,
+  });
+  expect(await run()).toEqual([]);
+});
 
 test('what is booked is known by the clock of the ledger, whatever ours says', async () => {
   sides.ledger.state.clockAheadMs = MINUTE_MS;

@@ -19,7 +19,12 @@ import {
   type TimeWindow,
 } from '@pixmesh/reconciliation/list-pages';
 
-import { findPayoutsById, listStuckPayouts } from './compared-payouts.sql.ts';
+import {
+  findPayoutsById,
+  findReturnsOfPayouts,
+  listStuckPayouts,
+  type RecordedReturn,
+} from './compared-payouts.sql.ts';
 import { balanceRead } from '#events.ts';
 import { payoutReturnCreditCommandId, payoutSuspendCommandId } from '#payouts/ledger-commands.ts';
 
@@ -115,7 +120,7 @@ async function listMovements(deps: AcquirerBalanceCheckDeps): Promise<Movement[]
   const sends = [...listed, ...(await findOlderSends(deps, recent))];
   const sent = [...new Map(sends.map((send) => [send.endToEndId, send])).values()];
   const own = received.filter(({ pixKey }) => pixKey === null || pixKey === deps.pixKey);
-  return [...own.flatMap(creditOf), ...(await sendsOf(deps, sent)), ...sent.flatMap(returnsOf)];
+  return [...own.flatMap(creditOf), ...(await sendsOf(deps, sent))];
 }
 
 /**
@@ -143,7 +148,8 @@ async function findOlderSends(
 
 /**
  * What came in, and what the acquirer took for it. What goes back of it is booked under ids that charges mints, and
- * within seconds: the window of the check covers it.
+ * within seconds: the window of the check covers it. A return of a disputed Pix that names no nature is booked after
+ * ten minutes, and shows as a difference until then.
  */
 function creditOf({ endToEndId, amountCents, tariffCents }: ReceivedPix): Movement[] {
   const credit = { amountCents, commandIds: [receivedPixCommandId(endToEndId)] };
@@ -152,7 +158,7 @@ function creditOf({ endToEndId, amountCents, tariffCents }: ReceivedPix): Moveme
   return [credit, { amountCents: 0n - tariffCents, commandIds }];
 }
 
-/** An order takes its money when it is accepted. What is nobody's is explained by nothing. */
+/** An order takes its money when it is accepted, and what came back of it returns it. What is nobody's is explained by nothing. */
 async function sendsOf(
   deps: AcquirerBalanceCheckDeps,
   sent: readonly AcquirerPayout[],
@@ -164,6 +170,7 @@ async function sendsOf(
   const payouts = new Map(
     (await findPayoutsById(deps.db, ids)).map((payout) => [payout.id, payout]),
   );
+  const recorded = await findReturnsOfPayouts(deps.db, ids);
   return moved.flatMap((send): Movement[] => {
     const id = send.idEnvio === null ? null : fromAcquirerId<never>(send.idEnvio);
     const payout = id === null ? undefined : payouts.get(id);
@@ -172,15 +179,20 @@ async function sendsOf(
       holdSettleCommandId(payout),
       payoutSuspendCommandId(payout, 'completed_after_failed'),
     ];
-    return [{ amountCents: 0n - send.amountCents, commandIds }];
+    const own = recorded.filter(({ payoutId }) => payoutId === payout.id);
+    return [{ amountCents: 0n - send.amountCents, commandIds }, ...returnsOf(send, own)];
   });
 }
 
-/** A return moves its money when it is carried out: one that is under way or failed has moved none. */
-function returnsOf(send: AcquirerPayout): Movement[] {
+/**
+ * A return moves its money when it is carried out: one that is under way or failed has moved none. It is booked under the
+ * end-to-end id that the acquirer showed when it was recorded.
+ */
+function returnsOf(send: AcquirerPayout, recorded: readonly RecordedReturn[]): Movement[] {
   const carriedOut = send.returns.filter(({ status }) => status === 'returned');
-  return carriedOut.map((item) => ({
-    amountCents: item.amountCents,
-    commandIds: [payoutReturnCreditCommandId(send.endToEndId, item.returnId ?? item.id)],
-  }));
+  return carriedOut.map(({ amountCents, returnId, id }) => {
+    const former = recorded.find((one) => one.returnId === returnId);
+    const endToEndId = former?.endToEndId ?? send.endToEndId;
+    return { amountCents, commandIds: [payoutReturnCreditCommandId(endToEndId, returnId ?? id)] };
+  });
 }

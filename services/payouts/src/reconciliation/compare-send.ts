@@ -101,7 +101,9 @@ export function compareReturns(
   });
 }
 
-/** Whether a check books the return that is missing: what it would refuse waits for an operator, and is not asked for. */
+/**
+ * Whether a check books the return that is missing: what it would refuse waits for an operator, and is not asked for.
+ */
 export function isBookable(
   { kind, amountCents }: FoundBreak,
   ours: ComparedPayout,

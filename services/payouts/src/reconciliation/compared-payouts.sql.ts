@@ -209,7 +209,10 @@ export type RecordedReturn = {
   amount: bigint;
 };
 
-/** What came back of some payouts, whatever the acquirer called each when it was recorded. Reads `payout_returns_payout`. */
+/**
+ * What came back of some payouts, whatever the acquirer called each when it was recorded. Reads
+ * `payout_returns_payout`.
+ */
 export async function findReturnsOfPayouts(
   db: Queryable,
   payoutIds: readonly string[],

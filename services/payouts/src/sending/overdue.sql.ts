@@ -1,5 +1,5 @@
 import type { Queryable } from '@pixmesh/postgres/pool';
-import { named, sql } from '@pixmesh/postgres/sql';
+import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
 import type { Overdue } from '#events.ts';
 import { isStopped } from '#stops/in-force.sql.ts';
@@ -72,30 +72,34 @@ export async function countOverdue(db: Queryable): Promise<Overdue> {
               union all
               (
                 select account_id
-                from payouts
-                where status = 'processing'
-                  and created_at <= now() - ${UNSENT_ALERT_MS}::int * interval '1 ms'
-                  and send_at is null
+                from (${oldestProcessing(UNSENT_ALERT_MS)}) as old
+                where send_at is null
                   and first_put_at is null
                   and processed_at is null
-                  and ending is null
-                  and not ${isStopped(sql`payouts.account_id`)}
-                limit ${COUNT_MAX}
+                  and not ${isStopped(sql`old.account_id`)}
               )
             ) as unsent
           ) as unsent,
           (
             select count(*)::int
-            from (
-              select from payouts
-              where status = 'processing'
-                and created_at <= now() - ${RESTING_ALERT_MS}::int * interval '1 ms'
-                and processed_at <= now() - ${RESTING_ALERT_MS}::int * interval '1 ms'
-                and ending is null
-              limit ${COUNT_MAX}
-            ) as resting
+            from (${oldestProcessing(RESTING_ALERT_MS)}) as old
+            where processed_at <= now() - ${RESTING_ALERT_MS}::int * interval '1 ms'
           ) as resting`,
     ),
   );
   return row ?? { unanswered: 0, unsent: 0, resting: 0 };
+}
+
+/** Payouts in `processing` whose end is not ordered, created so long ago; of many the oldest. */
+function oldestProcessing(ageMs: number): Statement {
+  return sql`
+    select account_id, send_at, first_put_at, processed_at
+    from (
+      select account_id, send_at, first_put_at, processed_at, ending
+      from payouts
+      where status = 'processing' and created_at <= now() - ${ageMs}::int * interval '1 ms'
+      order by created_at
+      limit ${COUNT_MAX}
+    ) as processing
+    where ending is null`;
 }

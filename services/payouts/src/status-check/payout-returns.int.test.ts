@@ -102,7 +102,7 @@ test('a return waits for another one that is being recorded, and counts it', asy
     });
     return { outcome };
   });
-  expect(await waiting.outcome).toBe('refused');
+  expect(await waiting.outcome).toBe('above_amount');
   expect(await returnsOf(id)).toHaveLength(1);
 });
 
@@ -131,6 +131,6 @@ test('nothing is credited as returned where a contradiction came between the che
   await contradict(id);
   const returned = { endToEndId: 'E1', returnId: `D${newId()}`, amount: AMOUNT };
   const command = payoutReturnCredit(stale, returned);
-  expect(await insertReturn(mesh.db, stale, { returned, command })).toBe('refused');
+  expect(await insertReturn(mesh.db, stale, { returned, command })).toBe('contradicted');
   expect(await mesh.eventsOf(id)).toEqual(['payout.suspend']);
 });

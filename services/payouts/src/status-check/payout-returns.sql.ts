@@ -8,16 +8,18 @@ import type { PayoutRow } from '#payouts/payout-row.ts';
 
 export type PayoutReturn = { endToEndId: string; returnId: string; amount: Cents };
 
+/** `contradicted`: the same money may be in suspense. `above_amount`: more would come back than was sent. */
+export type ReturnOutcome = 'recorded' | 'known' | 'contradicted' | 'above_amount';
+
 /**
- * Records a return of a payout once, for ever, with its ledger command in the same commit. `refused`: more would come
- * back than the payout's amount, or its end is contradicted, so that the same money may stand in suspense. The lock has
- * the sum and the contradiction be those of this moment: another return and a contradiction wait for it.
+ * Records a return of a payout once, for ever, with its ledger command in the same commit. Under the lock the sum of its
+ * returns and its contradiction are those of this moment: another return and a contradiction wait for it.
  */
 export async function insertReturn(
   db: Database,
   payout: PayoutRow,
   record: { returned: PayoutReturn; command: OutboundEvent },
-): Promise<'recorded' | 'known' | 'refused'> {
+): Promise<ReturnOutcome> {
   const { endToEndId, returnId, amount } = record.returned;
   return await db.transaction(async (tx) => {
     await tx.query(
@@ -26,7 +28,7 @@ export async function insertReturn(
         sql`select from payouts where id = ${payout.id} for no key update`,
       ),
     );
-    const [row] = await tx.query<{ is_recorded: boolean; is_known: boolean }>(
+    const [row] = await tx.query<ReturnFacts>(
       named(
         'payout_return_insert',
         sql`
@@ -46,10 +48,16 @@ export async function insertReturn(
             returning return_id
           ),
           ${appendEventsAndCommands(sql`select from recorded`, [record.command])}
-          select exists (select from recorded) as is_recorded, is_known from former`,
+          select
+            exists (select from recorded) as is_recorded, is_known,
+            (select contradiction from payouts where id = ${payout.id}) is not null as is_contradicted
+          from former`,
       ),
     );
-    if (row?.is_recorded === true) return 'recorded';
-    return row?.is_known === true ? 'known' : 'refused';
+    if (row?.is_recorded) return 'recorded';
+    if (row?.is_known) return 'known';
+    return row?.is_contradicted ? 'contradicted' : 'above_amount';
   });
 }
+
+type ReturnFacts = { is_recorded: boolean; is_known: boolean; is_contradicted: boolean };

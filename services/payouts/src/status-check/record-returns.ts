@@ -5,7 +5,7 @@ import { payoutReturnCredit } from '#payouts/ledger-commands.ts';
 import type { PayoutRow } from '#payouts/payout-row.ts';
 import type { SettlementDeps } from '#settlement/settlement-deps.ts';
 
-import { insertReturn } from './payout-returns.sql.ts';
+import { insertReturn, type ReturnOutcome } from './payout-returns.sql.ts';
 
 /**
  * Money of a payout that the recipient's institution sent back: the payout stays completed, and each return is
@@ -30,10 +30,14 @@ export async function recordReturns(
     const command = payoutReturnCredit(payout, returned);
     const outcome = await insertReturn(deps.db, payout, { returned, command });
     if (outcome === 'recorded') deps.wakeOutbox();
-    if (outcome === 'refused') checkShowedProblem(deps.logger, payout, whyRefused(payout));
+    const problem = PROBLEMS[outcome];
+    if (problem !== null) checkShowedProblem(deps.logger, payout, problem);
   }
 }
 
-function whyRefused({ contradiction }: PayoutRow): CheckProblem {
-  return contradiction === null ? 'return_above_amount' : 'return_of_contradicted';
-}
+const PROBLEMS: Record<ReturnOutcome, CheckProblem | null> = {
+  recorded: null,
+  known: null,
+  contradicted: 'return_of_contradicted',
+  above_amount: 'return_above_amount',
+};

@@ -42,11 +42,10 @@ export type ClaimOptions = {
  * Claims lanes in which something is due, beside other senders: one of every account in turn, beginning behind `after`,
  * then a second one of each; of an account those that wait longest first. The end of the lease is when the lane becomes
  * claimable again, so the lanes of a dead sender come back by themselves. Transactions that queue at this moment are
- * not waited for: they do not change a lane that is owned. Answers them in the order of turns.
+ * not waited for: they do not change a lane that is owned. Returns them in the order of turns.
  *
- * Walks
- * `lanes_waiting` from account to account, so thousands of lanes of one account hide nobody's. What is due by time alone is found at the beginning of `lanes_joining`,
- * and joins the line of its account where it is not claimed.
+ * Walks `lanes_waiting` from account to account, so thousands of lanes of one account hide nobody's. What is due by time
+ * alone is found at the beginning of `lanes_joining`, and joins the line of its account where it is not claimed.
  */
 export async function claimLanes(db: Queryable, options: ClaimOptions): Promise<ClaimedLane[]> {
   const rows = await db.query<ClaimedLane & { lap: number }>(claimLanesStatement(options));

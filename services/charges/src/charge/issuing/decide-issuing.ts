@@ -2,7 +2,7 @@ import { decideNotFound } from '@pixmesh/acquirer-orders/order-calls';
 
 import type { ChargeRow } from '#charge/charge-row.ts';
 
-/** Less than this left to pay: the charge is not issued any more (decision 58). */
+/** Less than this left to pay: the charge is not issued again (decision 58). */
 const REMAINING_SECONDS_MIN = 60;
 /**
  * A charge that was never sent to the acquirer may be sent so late with the least time that one can have: the acquirer's
