@@ -21,7 +21,7 @@ const FAILURE_CHARACTERS_MAX = 1_000;
 
 const E2E = {
   globalSetup: ['tests/setup/stack.ts'],
-  setupFiles: ['tests/setup/seed.ts'],
+  setupFiles: ['tests/setup/seed.ts', 'tests/setup/short-connections.ts'],
   testTimeout: 180_000,
   hookTimeout: 120_000,
 };

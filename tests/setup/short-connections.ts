@@ -1,0 +1,3 @@
+import { endIdleConnectionsSoon } from '@pixmesh/testkit/short-connections';
+
+endIdleConnectionsSoon();
