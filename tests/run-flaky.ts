@@ -24,10 +24,11 @@ const { values, positionals } = parseArgs({
 });
 const times = Number(values.times);
 
+/** Without the files that only a long run has. */
 const files = globSync([
   '{packages,services}/*/{src,test}/**/*.int.test.ts',
   'deploy/**/*.int.test.ts',
-  'tests/e2e/**/*.e2e.test.ts',
+  'tests/e2e/{*,alone/*,measured/*,end/*}.e2e.test.ts',
 ])
   .filter((file) => positionals.length === 0 || positionals.some((part) => file.includes(part)))
   .sort();
