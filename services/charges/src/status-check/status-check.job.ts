@@ -9,8 +9,11 @@ import type { Issuing } from '#charge/issuing/issuing.ts';
 
 import { type CheckChargeDeps, checkChargeStatus } from './check-charge.ts';
 
-/** Exchanges with the acquirer that the job has under way at most. */
-const IN_FLIGHT_MAX = 16;
+/**
+ * Exchanges with the acquirer that the job has under way at most. A callback that finds a place is checked by the
+ * statement that takes it in; without a place another statement has to lease its charge.
+ */
+const IN_FLIGHT_MAX = 32;
 /** Routine checks in one run, and the pause between two runs: what was not requested is checked gently. */
 const ROUTINE_BATCH = 10;
 const ROUTINE_INTERVAL_MS = 250;
