@@ -19,7 +19,7 @@ export type RecordedReceived = {
 
 /**
  * Inserts a Pix without an owner once per end-to-end id, together with its ledger commands. False when it is recorded
- * already, whoever owns it: nothing is written then.
+ * already, with or without an owner: nothing is written then.
  */
 export async function insertUnowned(
   db: Queryable,

@@ -8,8 +8,9 @@ import { applyProviderState, type ApplyStateDeps } from './apply-provider-state.
 type CheckReturnsDeps = ApplyStateDeps & { acquirer: Pick<Acquirer, 'getReceived'> };
 
 /**
- * Asks the acquirer for one Pix of a charge, whose dispute was lost, and applies its returns; nothing while the charge is
- * not credited. False where the answer is unknown, or not all of it could be applied: a later check, of the charge or of its returns, does.
+ * Asks the acquirer for one Pix of a charge, whose dispute was lost, and applies its returns; nothing while the charge
+ * is not credited. False where the answer is unknown, or not all of it could be applied: a later check, of the charge
+ * or of its returns, does.
  */
 export async function checkReturns(
   deps: CheckReturnsDeps,

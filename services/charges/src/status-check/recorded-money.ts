@@ -32,9 +32,7 @@ export function returnKey(endToEndId: string, returnId: string): string {
   return `${endToEndId}/${returnId}`;
 }
 
-/**
- * Loads what is recorded of some Pix. Returns are asked for only where a Pix shows any, disputes where that matters.
- */
+/** Loads what is recorded of some Pix. Returns are asked for only where one shows any, disputes where that matters. */
 export async function loadRecordedMoney(
   db: Queryable,
   { received, knownDisputed = [] }: ShownMoney,

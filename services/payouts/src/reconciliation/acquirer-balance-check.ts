@@ -158,7 +158,10 @@ function creditOf({ endToEndId, amountCents, tariffCents }: ReceivedPix): Moveme
   return [credit, { amountCents: 0n - tariffCents, commandIds }];
 }
 
-/** An order takes its money when it is accepted, and what came back of it returns it. What is nobody's is explained by nothing. */
+/**
+ * What our payouts have moved: an order takes its money when it is accepted, and its returns bring some back. An order
+ * that is not ours explains nothing, nor do its returns.
+ */
 async function sendsOf(
   deps: AcquirerBalanceCheckDeps,
   sent: readonly AcquirerPayout[],
@@ -185,8 +188,8 @@ async function sendsOf(
 }
 
 /**
- * A return moves its money when it is carried out: one that is under way or failed has moved none. It is booked under the
- * end-to-end id that the acquirer showed when it was recorded.
+ * A return moves its money when it is carried out: one that is under way or failed has moved none. It is booked under
+ * the end-to-end id that the acquirer showed when it was recorded.
  */
 function returnsOf(send: AcquirerPayout, recorded: readonly RecordedReturn[]): Movement[] {
   const carriedOut = send.returns.filter(({ status }) => status === 'returned');

@@ -33,12 +33,12 @@ export async function sumDue(db: Queryable): Promise<number> {
 }
 
 /**
- * Payouts without a definite answer long after their first call, payouts that nobody has sent, and payouts that have not
+ * Payouts without a definite answer long after their first call, payouts that were not sent, and payouts that have not
  * ended long after the acquirer accepted them. Those that wait for a sender and are stopped are counted as stops. Reads
  * `payouts_check_at`, `payouts_send_at` and `payouts_open`.
  *
- * Unsent is too what no call was made for, such as without a token: each was taken off the count, and a status check
- * that gets no answer either does not send it again. Such a row says only when it was created.
+ * Payouts whose calls could not be made, such as without a token, count as unsent: a call that was not made is taken off
+ * the count, and without an answer no status check has the payout sent again. Their age is that of their creation.
  */
 export async function countOverdue(db: Queryable): Promise<Overdue> {
   const [row] = await db.query<Overdue>(
