@@ -86,6 +86,18 @@ create table reconciliation_breaks (
   constraint reconciliation_breaks_pkey PRIMARY KEY (check_name, kind, id)
 );
 
+create table reconciliation_full_lease (
+  only_row boolean default true not null,
+  lease_token uuid,
+  lease_until timestamp(3) with time zone,
+  requested_at timestamp with time zone,
+  started_at timestamp with time zone,
+  compared bigint,
+  finished_at timestamp(3) with time zone,
+  constraint reconciliation_full_lease_pkey PRIMARY KEY (only_row),
+  constraint reconciliation_full_lease_only_row CHECK (only_row)
+);
+
 create table reconciliation_lease (
   only_row boolean default true not null,
   lease_token uuid,
@@ -182,4 +194,5 @@ grant insert, select on events to pixmesh_mechanisms;
 grant insert, select, update on acquirer_lists to pixmesh_mechanisms;
 grant select on message_schemas to pixmesh_mechanisms;
 grant select, update on leases to pixmesh_mechanisms;
+grant select, update on reconciliation_full_lease to pixmesh_mechanisms;
 grant select, update on reconciliation_lease to pixmesh_mechanisms;

@@ -1,5 +1,5 @@
 -- Schema gateway: the sum of its migrations. Written by a test; UPDATE_GOLDEN=1 refreshes it.
--- As in packages/postgres/mechanisms.sql: table dead_letters, table events, table leases, table message_schemas, table outbox, table reconciliation_breaks, table reconciliation_lease, table reconciliation_runs, table unanswered_commands, function ensure_event_partitions, function uuid_v7_floor, grant on outbox, grant on dead_letters, grant on reconciliation_breaks, grant on reconciliation_runs, grant on unanswered_commands, grant on events, grant on message_schemas, grant on leases, grant on reconciliation_lease.
+-- As in packages/postgres/mechanisms.sql: table dead_letters, table events, table leases, table message_schemas, table outbox, table reconciliation_breaks, table reconciliation_full_lease, table reconciliation_lease, table reconciliation_runs, table unanswered_commands, function ensure_event_partitions, function uuid_v7_floor, grant on outbox, grant on dead_letters, grant on reconciliation_breaks, grant on reconciliation_runs, grant on unanswered_commands, grant on events, grant on message_schemas, grant on leases, grant on reconciliation_full_lease, grant on reconciliation_lease.
 
 create table accounts (
   id uuid not null,

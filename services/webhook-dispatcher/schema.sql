@@ -1,5 +1,5 @@
 -- Schema webhook_dispatcher: the sum of its migrations. Written by a test; UPDATE_GOLDEN=1 refreshes it.
--- As in packages/postgres/mechanisms.sql: table dead_letters, table message_schemas, table reconciliation_breaks, table reconciliation_lease, table reconciliation_runs, function uuid_v7_floor, grant on dead_letters, grant on reconciliation_breaks, grant on reconciliation_runs, grant on events, grant on message_schemas, grant on leases, grant on reconciliation_lease.
+-- As in packages/postgres/mechanisms.sql: table dead_letters, table message_schemas, table reconciliation_breaks, table reconciliation_full_lease, table reconciliation_lease, table reconciliation_runs, function uuid_v7_floor, grant on dead_letters, grant on reconciliation_breaks, grant on reconciliation_runs, grant on events, grant on message_schemas, grant on leases, grant on reconciliation_full_lease, grant on reconciliation_lease.
 
 create table applications (
   application_id uuid not null,

@@ -1,20 +1,26 @@
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
-/** Breaks by check and kind, and the seconds since the last finished run (null before the first). For metrics. */
+/**
+ * Breaks by check and kind; the seconds since the last finished incremental run, before the first since one is due; and
+ * those since the oldest of the newest full runs of each check (null before the first). For metrics.
+ */
 export async function readFigures(db: Queryable): Promise<{
-  ageSeconds: number | null;
+  ageSeconds: number;
+  fullAgeSeconds: number | null;
   counts: { check: string; kind: string; count: number }[];
 }> {
   const [row] = await db.query<{
-    age: number | null;
+    age: number;
+    full_age: number | null;
     counts: { check: string; kind: string; count: number }[];
   }>(
     named(
       'reconciliation_figures',
       sql`
         select
-          extract(epoch from now() - finished_at)::float8 as age,
+          extract(epoch from now() - coalesce(finished_at, least(due_at, now())))::float8 as age,
+          (select extract(epoch from now() - min(full_at))::float8 from reconciliation_runs) as full_age,
           (
             select coalesce(json_agg(json_build_object('check', check_name, 'kind', kind, 'count', count)), '[]')
             from (
@@ -27,5 +33,9 @@ export async function readFigures(db: Queryable): Promise<{
         from reconciliation_lease`,
     ),
   );
-  return { ageSeconds: row?.age ?? null, counts: row?.counts ?? [] };
+  return {
+    ageSeconds: row?.age ?? 0,
+    fullAgeSeconds: row?.full_age ?? null,
+    counts: row?.counts ?? [],
+  };
 }

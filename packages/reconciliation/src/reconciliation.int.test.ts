@@ -2,14 +2,16 @@ import { registerReconciliationRoutes } from './reconciliation-routes.ts';
 import { createServiceApp } from '@pixmesh/http/service-app';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { sql } from '@pixmesh/postgres/sql';
+import { newId } from '@pixmesh/kernel/ids';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { type Check, type FoundBreak, NEVER_IN_FLIGHT, type Scope } from './check.ts';
+import { readFigures } from './figures.sql.ts';
+import { releaseLease, takeLease } from './leases.sql.ts';
 import { type Reconciliation, startReconciliation } from './reconciliation.ts';
-import { requestFullRun } from './reconciliation.sql.ts';
 
 const NEVER_MS = 3_600_000;
 /** Past every window. */
@@ -117,13 +119,6 @@ describe('a run', () => {
     expect(scopes.map(({ knownIds }) => knownIds)).toEqual([[], ['a'], ['a']]);
   });
 
-  test('is full again once the last full one is old enough', async () => {
-    const reconciliation = start([aCheck()], { fullIntervalMs: 1 });
-    await reconciliation.runNow();
-    await reconciliation.runNow();
-    expect(scopes.map(({ since }) => since)).toEqual([null, null]);
-  });
-
   test('a difference inside its window is no break yet, and is one when it lasts', async () => {
     found = [{ kind: 'state', id: 'a' }];
     const reconciliation = start([aCheck()], { windowMs: 300 });
@@ -200,15 +195,29 @@ describe('a run', () => {
     expect(second.checks[0]?.breaks).toMatchObject([{ kind: 'state', id: 'a' }]);
   });
 
-  test('keeps a bounded number of differences and compares everything again after more', async () => {
+  test('keeps a bounded number of differences, and compares from where it was before there were more', async () => {
+    const reconciliation = start([aCheck()]);
+    await reconciliation.runNow();
+    found = Array.from(
+      { length: 1_500 },
+      (_, index) => ({ kind: 'state', id: `${index}` }) as const,
+    );
+    const report = await reconciliation.runNow();
+    await reconciliation.runNow();
+    expect(report.checks[0]?.breaks).toHaveLength(1_000);
+    const [first, second, third] = scopes.map(({ since }) => since);
+    expect(first).toBeNull();
+    expect(third).toEqual(second);
+  });
+
+  test('compares everything again where its first comparison found more differences than are kept', async () => {
     found = Array.from(
       { length: 1_500 },
       (_, index) => ({ kind: 'state', id: `${index}` }) as const,
     );
     const reconciliation = start([aCheck()]);
-    const report = await reconciliation.runNow();
     await reconciliation.runNow();
-    expect(report.checks[0]?.breaks).toHaveLength(1_000);
+    await reconciliation.runNow();
     expect(scopes.map(({ since }) => since)).toEqual([null, null]);
   });
 });
@@ -241,55 +250,6 @@ describe('a check that cannot compare', () => {
     found = [];
     await reconciliation.runNow();
     expect(scopes.map(({ since }) => since)).toEqual([null, null]);
-  });
-});
-
-describe('a full run on request', () => {
-  test('is answered after the wait at the latest, shows how far it is, and is gone when it has ended', async () => {
-    const gate = Promise.withResolvers<void>();
-    const slow = aCheck('slow', async () => {
-      await gate.promise;
-      return { compared: 5, breaks: [] };
-    });
-    const reconciliation = start([aCheck('quick', () => ({ compared: 7, breaks: [] })), slow]);
-    const asked = await reconciliation.requestFull({ waitMs: 0 });
-    expect(asked).toMatchObject({ checked_at: null, full_run: { compared: expect.any(Number) } });
-    await eventually(async () => {
-      const { full_run: run } = await reconciliation.latest();
-      expect(run).toMatchObject({ started_at: expect.any(String), compared: 7 });
-    });
-    gate.resolve();
-    const ended = await eventually(async () => {
-      const report = await reconciliation.latest();
-      expect(report.full_run).toBeNull();
-      return report;
-    });
-    expect(ended).toMatchObject({ checked_at: expect.any(String), checks: [{}, { compared: 5 }] });
-  });
-
-  test('survives the process that took it, and is made by another', async () => {
-    await start([aCheck()]).runNow();
-    await database.db.query(sql`
-      update reconciliation_lease
-      set full_requested_at = now() - interval '1 minute', run_started_at = now() - interval '50 seconds',
-          run_is_full = true, run_compared = 3, lease_token = gen_random_uuid(),
-          lease_until = now() + interval '300 ms'`);
-    const other = start([aCheck()]);
-    expect((await other.latest()).full_run).toMatchObject({ compared: 3 });
-    await eventually(async () => expect((await other.latest()).full_run).toBeNull());
-    expect(scopes.at(-1)?.since).toBeNull();
-  });
-
-  test('that is requested during another one is made after it, because it has to begin later', async () => {
-    let runs = 0;
-    const again = aCheck('again', async () => {
-      runs += 1;
-      if (runs === 1) await requestFullRun(database.db);
-      return { compared: 1, breaks: [] };
-    });
-    const reconciliation = start([again]);
-    expect((await reconciliation.requestFull({ waitMs: 10_000 })).full_run).toBeNull();
-    expect(runs).toBe(2);
   });
 });
 
@@ -330,6 +290,20 @@ describe('replicas', () => {
     );
     const report = await start([aCheck()]).runNow();
     expect(report.checked_at).not.toBeNull();
+  });
+
+  test('the age of the newest run is shown before the first one has finished, too', async () => {
+    await database.db.query(
+      sql`update reconciliation_lease set due_at = now() - interval '20 minutes'`,
+    );
+    expect((await readFigures(database.db)).ageSeconds).toBeGreaterThan(1_199);
+    const token = newId();
+    expect(await takeLease(database.db, { token, evenIfNotDue: false })).toBe(true);
+    await releaseLease(database.db, { kind: 'incremental', token });
+    expect((await readFigures(database.db)).ageSeconds).toBeGreaterThan(1_199);
+    const report = await start([aCheck()]).runNow();
+    expect(report.checked_at).not.toBeNull();
+    expect((await readFigures(database.db)).ageSeconds).toBeLessThan(1_199);
   });
 
   test('a run that is due starts by itself', async () => {

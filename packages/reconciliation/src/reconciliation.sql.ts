@@ -5,7 +5,7 @@ import type { FoundBreak } from './check.ts';
 
 /** What a check is to compare next, as its last runs left it. */
 export type CheckState = {
-  /** Null: a full run is due. */
+  /** Null: it has never compared everything. */
   since: Date | null;
   knownIds: string[];
 };
@@ -22,107 +22,6 @@ export type StoredBreak = {
   since: Date;
 };
 
-/**
- * Takes the lease if it is free and a run is due or requested, and begins it: a full one where that is requested. With
- * `evenIfNotDue` always an incremental one. Null where nothing was taken. One row, locked for a moment.
- */
-export async function takeLease(
-  db: Queryable,
-  lease: { token: string; leaseMs: number; evenIfNotDue: boolean },
-): Promise<{ full: boolean } | null> {
-  const rows = await db.query<{ full: boolean }>(
-    named(
-      'reconciliation_take_lease',
-      sql`
-        update reconciliation_lease
-        set lease_token = ${lease.token},
-            lease_until = now() + ${lease.leaseMs}::int * interval '1 ms',
-            run_started_at = now(),
-            run_is_full = full_requested_at is not null and not ${lease.evenIfNotDue}::boolean,
-            run_compared = 0
-        where (lease_until is null or lease_until <= now())
-          and (${lease.evenIfNotDue}::boolean or due_at <= now() or full_requested_at is not null)
-        returning run_is_full as full`,
-    ),
-  );
-  return rows[0] ?? null;
-}
-
-/** Requests a full run that begins from now on. */
-export async function requestFullRun(db: Queryable): Promise<void> {
-  await db.query(
-    named(
-      'reconciliation_request_full',
-      sql`update reconciliation_lease set full_requested_at = now()`,
-    ),
-  );
-}
-
-/** Counts what a check of the run under way has compared; in the transaction that holds the lease's row. */
-export async function countCompared(tx: Transaction, compared: number): Promise<void> {
-  await tx.query(
-    named(
-      'reconciliation_count_compared',
-      sql`update reconciliation_lease set run_compared = run_compared + ${compared}`,
-    ),
-  );
-}
-
-/** Keeps the lease; false when another has taken it. */
-export async function renewLease(db: Queryable, token: string, leaseMs: number): Promise<boolean> {
-  const rows = await db.query(
-    named(
-      'reconciliation_renew_lease',
-      sql`
-        update reconciliation_lease
-        set lease_until = now() + ${leaseMs}::int * interval '1 ms'
-        where lease_token = ${token}
-        returning only_row`,
-    ),
-  );
-  return rows.length === 1;
-}
-
-/** Ends a run that finished: the lease is free, and the next run is due after `dueInMs`. */
-export async function finishRun(
-  db: Queryable,
-  run: { token: string; startedAt: Date; dueInMs: number },
-): Promise<void> {
-  await db.query(
-    named(
-      'reconciliation_finish',
-      sql`
-        update reconciliation_lease
-        set lease_token = null,
-            lease_until = null,
-            due_at = now() + ${run.dueInMs}::int * interval '1 ms',
-            started_at = ${run.startedAt},
-            finished_at = now(),
-            -- One that was requested meanwhile is still to be made.
-            full_requested_at =
-              case when run_is_full and full_requested_at < run_started_at then null else full_requested_at end,
-            run_started_at = null,
-            run_is_full = null,
-            run_compared = null
-        where lease_token = ${run.token}`,
-    ),
-  );
-}
-
-/** Gives the lease back without a finished run: another replica may begin at once. */
-export async function releaseLease(db: Queryable, token: string): Promise<void> {
-  await db.query(
-    named(
-      'reconciliation_release',
-      sql`
-        update reconciliation_lease
-        set lease_token = null, lease_until = null, due_at = now(),
-            run_started_at = null, run_is_full = null, run_compared = null
-        where lease_token = ${token}`,
-    ),
-  );
-}
-
 export async function readDatabaseTime(db: Queryable): Promise<Date> {
   const [row] = await db.query<{ now: Date }>(sql`select now() as now`);
   if (!row) throw new Error('the database did not tell the time');
@@ -133,7 +32,7 @@ export async function readDatabaseTime(db: Queryable): Promise<Date> {
 export async function readCheckState(
   db: Queryable,
   name: string,
-  periods: { fullIntervalMs: number; overlapMs: number },
+  overlapMs: number,
 ): Promise<CheckState> {
   const [row] = await db.query<{ since: Date | null; known_ids: string[] }>(
     named(
@@ -141,10 +40,9 @@ export async function readCheckState(
       sql`
         select
           (
-            select watermark - ${periods.overlapMs}::int * interval '1 ms'
+            select watermark - ${overlapMs}::int * interval '1 ms'
             from reconciliation_runs
             where check_name = ${name}
-              and full_at > now() - ${periods.fullIntervalMs}::float8 * interval '1 ms'
           ) as since,
           array(
             select distinct id
@@ -155,17 +53,6 @@ export async function readCheckState(
     ),
   );
   return { since: row?.since ?? null, knownIds: row?.known_ids ?? [] };
-}
-
-/** Locks the lease for the transaction, if it is still the run's: nothing that follows can be a zombie's. */
-export async function lockLease(tx: Transaction, token: string): Promise<boolean> {
-  const rows = await tx.query(
-    named(
-      'reconciliation_lock_lease',
-      sql`select from reconciliation_lease where lease_token = ${token} for update`,
-    ),
-  );
-  return rows.length === 1;
 }
 
 type FinishedRun = {
@@ -198,7 +85,7 @@ export async function storeRun(tx: Transaction, run: FinishedRun): Promise<void>
         )
         on conflict (check_name) do update
         set compared = excluded.compared,
-            watermark = excluded.watermark,
+            watermark = greatest(stored.watermark, excluded.watermark),
             full_at = coalesce(excluded.full_at, stored.full_at),
             finished_at = excluded.finished_at,
             account_breaks = case
@@ -307,12 +194,12 @@ function keysOf(breaks: readonly BreakKey[]): Statement {
 
 /**
  * Drops the differences of a check that its run did not find again. What is known of an item stays where the item could
- * not be read.
+ * not be read, and so does what another run has found since this one began.
  */
 export async function dropHealed(
   tx: Transaction,
   checkName: string,
-  found: readonly FoundBreak[],
+  { found, startedAt }: { found: readonly FoundBreak[]; startedAt: Date },
 ): Promise<void> {
   await tx.query(
     named(
@@ -320,6 +207,7 @@ export async function dropHealed(
       sql`
         delete from reconciliation_breaks as stored
         where check_name = ${checkName}
+          and since <= ${startedAt}
           and not exists (
             select
             from unnest(
@@ -358,10 +246,10 @@ export async function readReport(db: Queryable): Promise<StoredReport> {
       'reconciliation_report',
       sql`
         select
-          finished_at,
-          full_requested_at as requested_at,
-          case when run_is_full and lease_until > now() then run_started_at end as begun_at,
-          case when run_is_full and lease_until > now() then run_compared else 0 end as begun_compared,
+          greatest(incremental.finished_at, full_runs.finished_at) as finished_at,
+          full_runs.requested_at,
+          case when full_runs.lease_until > now() then full_runs.started_at end as begun_at,
+          case when full_runs.lease_until > now() then full_runs.compared else 0 end as begun_compared,
           (
             select coalesce(json_agg(json_build_object('name', check_name, 'compared', compared)), '[]')
             from reconciliation_runs
@@ -376,7 +264,7 @@ export async function readReport(db: Queryable): Promise<StoredReport> {
             from reconciliation_breaks
             where not is_pending
           ) as breaks
-        from reconciliation_lease`,
+        from reconciliation_lease as incremental, reconciliation_full_lease as full_runs`,
     ),
   );
   const requestedAt = row?.requested_at ?? null;

@@ -13,8 +13,9 @@ import { observedGauge } from '@pixmesh/telemetry/metrics';
 import { readAccountBreaks } from './account-breaks.sql.ts';
 import type { Check } from './check.ts';
 import { readFigures } from './figures.sql.ts';
-import { readReport, requestFullRun, type StoredFullRun, takeLease } from './reconciliation.sql.ts';
-import { LEASE_MS, runUnderLease } from './run-under-lease.ts';
+import { requestFullRun, takeFullLease, takeLease } from './leases.sql.ts';
+import { readReport, type StoredFullRun } from './reconciliation.sql.ts';
+import { type LeasedDeps, runUnderLease } from './run-under-lease.ts';
 
 const WINDOW_MS_DEFAULT = 60_000;
 /** Two systems that are under load have caught up with each other after this, or after their window. */
@@ -59,18 +60,22 @@ export type Reconciliation = AsyncDisposable & {
 };
 
 /**
- * Compares a service's records with those of others for as long as the process lives: incrementally at every
- * interval, in full daily and at the first start. One replica works at a time.
+ * Compares a service's records with those of others for as long as the process lives: incrementally at every interval,
+ * and in full daily, beside them. The first run of a check compares everything. One replica makes the incremental runs
+ * at a time, and one the full runs.
  */
 export function startReconciliation(options: ReconciliationOptions): Reconciliation {
-  const { db, logger } = options;
+  const { db, logger, checks } = options;
   const { windowMs = WINDOW_MS_DEFAULT } = options;
   const runDeps = { ...options, windowMs, confirmMs: Math.min(windowMs, CONFIRM_MS_MAX) };
   const stopping = new AbortController();
   const ongoing = new Set<Promise<unknown>>();
   const pollMs = pollMsOf(options.intervalMs);
   const requested = createWakeSignal();
-  const loop = startPollingLoop({ name: 'reconciliation', logger, turn, signal: requested });
+  const loops = [
+    startPollingLoop({ name: 'reconciliation', logger, turn }),
+    startPollingLoop({ name: 'reconciliation in full', logger, turn: fullTurn, signal: requested }),
+  ];
   observeFigures(options);
   return {
     latest: () => latest(options),
@@ -83,35 +88,34 @@ export function startReconciliation(options: ReconciliationOptions): Reconciliat
       requested.notify();
       return await latestFull(waitMs);
     },
-    accountBreaks: () =>
-      readAccountBreaks(
-        db,
-        options.checks.map(({ name }) => name),
-      ),
+    accountBreaks: () => readAccountBreaks(db, namesOf(checks)),
     [Symbol.asyncDispose]: async () => {
       stopping.abort();
-      await loop[Symbol.asyncDispose]();
+      await Promise.all(loops.map((loop) => loop[Symbol.asyncDispose]()));
       await Promise.allSettled(ongoing);
     },
   };
 
   async function turn(): Promise<NextTurn> {
     const token = newId();
-    const run = await takeLease(db, { token, leaseMs: LEASE_MS, evenIfNotDue: false });
-    if (run) await runUnderLease(runDeps, { token, ...run, stopping: stopping.signal });
+    if (await takeLease(db, { token, evenIfNotDue: false })) await runIncrementally(token);
+    return { pauseMs: pollMs };
+  }
+
+  async function runIncrementally(token: string): Promise<void> {
+    const lease = { kind: 'incremental', token } as const;
+    await runUnderLease(runDeps, { lease, checks, stopping: stopping.signal });
+  }
+
+  async function fullTurn(): Promise<NextTurn> {
+    await runFullIfDue(runDeps, stopping.signal);
     return { pauseMs: pollMs };
   }
 
   async function runNow(): Promise<void> {
     const token = newId();
-    const end = performance.now() + RUN_NOW_WAIT_MS;
-    while (!(await takeLease(db, { token, leaseMs: LEASE_MS, evenIfNotDue: true }))) {
-      if (performance.now() > end || stopping.signal.aborted) {
-        throw new AppError('CONFLICT', { message: 'another run of reconciliation is under way' });
-      }
-      await delay(RUN_NOW_POLL_MS);
-    }
-    await runUnderLease(runDeps, { token, full: false, stopping: stopping.signal });
+    await waitForLease(db, token, stopping.signal);
+    await runIncrementally(token);
   }
 
   async function latestFull(waitMs: number): Promise<ReconciliationReport> {
@@ -128,6 +132,34 @@ export function startReconciliation(options: ReconciliationOptions): Reconciliat
     ongoing.add(work);
     await work.finally(() => ongoing.delete(work));
   }
+}
+
+/** @throws AppError `CONFLICT` where another run is still under way after the wait */
+async function waitForLease(db: Database, token: string, stopping: AbortSignal): Promise<void> {
+  const end = performance.now() + RUN_NOW_WAIT_MS;
+  while (!(await takeLease(db, { token, evenIfNotDue: true }))) {
+    if (performance.now() > end || stopping.aborted) {
+      throw new AppError('CONFLICT', { message: 'another run of reconciliation is under way' });
+    }
+    await delay(RUN_NOW_POLL_MS);
+  }
+}
+
+async function runFullIfDue(
+  deps: ReconciliationOptions & LeasedDeps,
+  stopping: AbortSignal,
+): Promise<void> {
+  const { db, checks, fullIntervalMs, intervalMs } = deps;
+  const token = newId();
+  const lease = { token, names: namesOf(checks), fullIntervalMs, intervalMs };
+  const taken = await takeFullLease(db, lease);
+  if (taken === null) return;
+  const due = checks.filter(({ name }) => taken.includes(name));
+  await runUnderLease(deps, { lease: { kind: 'full', token }, checks: due, stopping });
+}
+
+function namesOf(checks: readonly Check[]): string[] {
+  return checks.map(({ name }) => name);
 }
 
 function pollMsOf(intervalMs: number): number {
@@ -180,8 +212,17 @@ function observeFigures({ db, checks }: ReconciliationOptions): void {
         .map(({ check, kind, count }) => ({ value: count, attributes: { check, kind } }));
     },
   );
-  observedGauge('reconciliation_age_seconds', 'Time since the last finished run', async () => {
-    const { ageSeconds } = await readFigures(db);
-    return ageSeconds === null ? [] : [{ value: ageSeconds }];
-  });
+  observedGauge(
+    'reconciliation_age_seconds',
+    'Time since the last finished incremental run; before the first, since it is due',
+    async () => [{ value: (await readFigures(db)).ageSeconds }],
+  );
+  observedGauge(
+    'reconciliation_full_age_seconds',
+    'Time since the newest full run of the check whose newest one is the oldest',
+    async () => {
+      const { fullAgeSeconds } = await readFigures(db);
+      return fullAgeSeconds === null ? [] : [{ value: fullAgeSeconds }];
+    },
+  );
 }

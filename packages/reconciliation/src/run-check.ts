@@ -5,12 +5,11 @@ import { durationHistogram } from '@pixmesh/telemetry/metrics';
 import { withSpan } from '@pixmesh/telemetry/tracing';
 
 import type { Check, CheckOutcome, FoundBreak } from './check.ts';
+import { countCompared, type Lease, lockLease } from './leases.sql.ts';
 import {
   type BreakKey,
-  countCompared,
   dropHealed,
   dropUnconfirmed,
-  lockLease,
   readCheckState,
   readDatabaseTime,
   storeBreaks,
@@ -28,14 +27,13 @@ const duration = durationHistogram('reconciliation_check_seconds', 'Time of one 
 export type RunDeps = {
   db: Database;
   logger: Logger;
-  fullIntervalMs: number;
   /** Default of checks that name no window. */
   windowMs: number;
   /** A difference is a break only where it is found again this much later. */
   confirmMs: number;
 };
 
-type Run = { token: string; full: boolean; signal: AbortSignal };
+type Run = { lease: Lease; signal: AbortSignal };
 
 /** What one check of a run left behind. */
 export type CheckRun = {
@@ -53,11 +51,8 @@ export type CheckRun = {
  * watermark alone and adds a break `unavailable`: it never counts as clean.
  */
 export async function runCheck(deps: RunDeps, check: Check, run: Run): Promise<CheckRun> {
-  const state = await readCheckState(deps.db, check.name, {
-    fullIntervalMs: deps.fullIntervalMs,
-    overlapMs: OVERLAP_MS,
-  });
-  const since = run.full ? null : state.since;
+  const state = await readCheckState(deps.db, check.name, OVERLAP_MS);
+  const since = run.lease.kind === 'full' ? null : state.since;
   const startedAt = await readDatabaseTime(deps.db);
   const scope = { since, knownIds: state.knownIds, signal: run.signal };
   const outcome = await compare(deps, check, { ...run, scope, name: nameOf(since) });
@@ -80,7 +75,7 @@ export async function confirmCheck(deps: RunDeps, first: CheckRun, run: Run): Pr
   if (outcome === null) return first.pending;
   const kept = firstOf(outcome.breaks);
   const stored = await deps.db.transaction(async (tx) => {
-    if (!(await lockLease(tx, run.token))) return NOTHING_STORED;
+    if (!(await lockLease(tx, run.lease))) return NOTHING_STORED;
     await dropUnconfirmed(tx, check.name, { unconfirmed, found: kept });
     return await storeBreaks(tx, check.name, { breaks: kept, ...windowsOf(deps, check) });
   });
@@ -101,7 +96,7 @@ async function compare(
     // A stop or a lost lease ends the run; that says nothing about the records.
     run.signal.throwIfAborted();
     deps.logger.error({ err: error, check: check.name }, 'reconciliation check failed');
-    await storeUnavailable(deps, check, { token: run.token, error });
+    await storeUnavailable(deps, check, { lease: run.lease, error });
     return null;
   } finally {
     const seconds = (performance.now() - startedMs) / 1000;
@@ -124,10 +119,10 @@ async function storeOutcome(
   const named = breaks.filter(namesAccount).length;
   const accountBreaks = named > BREAKS_MAX ? named : 0;
   const stored = await deps.db.transaction(async (tx) => {
-    if (!(await lockLease(tx, run.token))) return NOTHING_STORED;
-    await countCompared(tx, compared);
+    if (!(await lockLease(tx, run.lease))) return NOTHING_STORED;
+    if (run.lease.kind === 'full') await countCompared(tx, compared);
     await storeRun(tx, { ...run, name: check.name, compared, isComplete, accountBreaks });
-    await dropHealed(tx, check.name, kept);
+    await dropHealed(tx, check.name, { found: kept, startedAt: run.startedAt });
     return await storeBreaks(tx, check.name, { breaks: kept, ...windowsOf(deps, check) });
   });
   logBreaks(deps, check, { kept, stored });
@@ -163,12 +158,12 @@ function logBreaks(
 async function storeUnavailable(
   deps: RunDeps,
   check: Check,
-  failure: { token: string; error: unknown },
+  failure: { lease: Lease; error: unknown },
 ): Promise<void> {
   const code = failure.error instanceof AppError ? failure.error.code : 'INTERNAL_ERROR';
   const item: FoundBreak = { kind: 'unavailable', id: check.name, found: code };
   await deps.db.transaction(async (tx) => {
-    if (!(await lockLease(tx, failure.token))) return;
+    if (!(await lockLease(tx, failure.lease))) return;
     await storeBreaks(tx, check.name, { breaks: [item], windowMs: 0, confirmMs: 0 });
   });
 }

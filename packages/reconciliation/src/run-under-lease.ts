@@ -1,41 +1,49 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 import type { Check } from './check.ts';
-import { finishRun, readDatabaseTime, releaseLease, renewLease } from './reconciliation.sql.ts';
+import {
+  finishFullRun,
+  finishRun,
+  type Lease,
+  LEASE_MS,
+  releaseLease,
+  renewLease,
+} from './leases.sql.ts';
+import { readDatabaseTime } from './reconciliation.sql.ts';
 import { type CheckRun, confirmCheck, runCheck, type RunDeps } from './run-check.ts';
 
-/** A replica that dies in a run is followed after this long; the run itself may take any time. */
-export const LEASE_MS = 30_000;
 const LEASE_RENEWAL_MS = LEASE_MS / 3;
 /** Times are stored in milliseconds, and the database's clock is not the timer's. */
 const CLOCK_STEP_MS = 50;
 /** Runs of several services shall not meet at the acquirer for ever. */
 const JITTER = 0.1;
 
-type LeasedDeps = RunDeps & { checks: readonly Check[]; intervalMs: number };
+export type LeasedDeps = RunDeps & { intervalMs: number };
 
-type LeasedRun = { token: string; full: boolean; stopping: AbortSignal };
+type LeasedRun = { lease: Lease; checks: readonly Check[]; stopping: AbortSignal };
 
 /**
- * Runs all checks, one after the other, for as long as the lease is ours and nobody stops us; then records when the
- * next run is due. A run that does not finish leaves it due at once.
+ * Runs checks, one after the other, for as long as the lease is ours and nobody stops us; then records when the next
+ * run is due. A run that does not finish leaves it due at once.
  */
 export async function runUnderLease(deps: LeasedDeps, run: LeasedRun): Promise<void> {
-  const { token, full, stopping } = run;
+  const { lease, checks, stopping } = run;
   const lost = new AbortController();
   const signal = AbortSignal.any([stopping, lost.signal]);
   const renewal = setInterval(() => void renew(), LEASE_RENEWAL_MS);
   try {
     const startedAt = await readDatabaseTime(deps.db);
     const runs: CheckRun[] = [];
-    for (const check of deps.checks) {
+    for (const check of checks) {
       signal.throwIfAborted();
-      runs.push(await runCheck(deps, check, { token, full, signal }));
+      runs.push(await runCheck(deps, check, { lease, signal }));
     }
-    const pending = await confirmAll(deps, runs, { token, full, signal });
-    await finishRun(deps.db, { token, startedAt, dueInMs: nextRunInMs(deps, pending) });
+    const pending = await confirmAll(deps, runs, { lease, signal });
+    const dueInMs = nextRunInMs(deps, pending);
+    if (lease.kind === 'full') await finishFullRun(deps.db, lease.token);
+    else await finishRun(deps.db, { token: lease.token, startedAt, dueInMs });
   } catch (error) {
-    await releaseLease(deps.db, token).catch(() => undefined);
+    await releaseLease(deps.db, lease).catch(() => undefined);
     throw error;
   } finally {
     clearInterval(renewal);
@@ -43,7 +51,7 @@ export async function runUnderLease(deps: LeasedDeps, run: LeasedRun): Promise<v
 
   /** A database that does not answer is no proof that the lease is lost: every write checks the token. */
   async function renew(): Promise<void> {
-    const kept = await renewLease(deps.db, token, LEASE_MS).catch(() => true);
+    const kept = await renewLease(deps.db, lease).catch(() => true);
     if (!kept) lost.abort();
   }
 }
@@ -55,7 +63,7 @@ export async function runUnderLease(deps: LeasedDeps, run: LeasedRun): Promise<v
 async function confirmAll(
   deps: LeasedDeps,
   runs: readonly CheckRun[],
-  run: { token: string; full: boolean; signal: AbortSignal },
+  run: { lease: Lease; signal: AbortSignal },
 ): Promise<number> {
   const isNew = runs.some(({ unconfirmed }) => unconfirmed.length > 0);
   if (isNew) await delay(deps.confirmMs + CLOCK_STEP_MS, undefined, { signal: run.signal });

@@ -1,0 +1,191 @@
+import { newId } from '@pixmesh/kernel/ids';
+import { sql } from '@pixmesh/postgres/sql';
+import { createLogger } from '@pixmesh/telemetry/logger';
+import { eventually } from '@pixmesh/testkit/eventually';
+import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import type { Check, Scope } from './check.ts';
+import { requestFullRun, takeFullLease } from './leases.sql.ts';
+import { type Reconciliation, startReconciliation } from './reconciliation.ts';
+
+/** Short enough that a replica asks each second whether a run is due. */
+const PERIODS = { intervalMs: 60_000, fullIntervalMs: 3_600_000 };
+
+let database: TestDatabase;
+let running: Reconciliation[];
+let scopes: Scope[];
+
+beforeEach(async () => {
+  database = await createTestDatabase('charges');
+  // Incremental runs only where a test asks for one.
+  await database.db.query(sql`update reconciliation_lease set due_at = 'infinity'`);
+  running = [];
+  scopes = [];
+});
+
+afterEach(async () => {
+  await Promise.all(running.map((one) => one[Symbol.asyncDispose]()));
+  await database[Symbol.asyncDispose]();
+});
+
+describe('a full run on request', () => {
+  test('is answered after the wait at the latest, shows how far it is, and is gone when it has ended', async () => {
+    const gate = Promise.withResolvers<void>();
+    const slow = aCheck('slow', async () => {
+      await gate.promise;
+      return { compared: 5, breaks: [] };
+    });
+    const reconciliation = start([aCheck('quick', () => ({ compared: 7, breaks: [] })), slow]);
+    const asked = await reconciliation.requestFull({ waitMs: 0 });
+    expect(asked).toMatchObject({ checked_at: null, full_run: { compared: expect.any(Number) } });
+    await eventually(async () => {
+      const { full_run: run } = await reconciliation.latest();
+      expect(run).toMatchObject({ started_at: expect.any(String), compared: 7 });
+    });
+    gate.resolve();
+    const ended = await eventually(async () => {
+      const report = await reconciliation.latest();
+      expect(report.full_run).toBeNull();
+      return report;
+    });
+    expect(ended).toMatchObject({ checked_at: expect.any(String), checks: [{}, { compared: 5 }] });
+  });
+
+  test('survives the process that took it, and is made by another', async () => {
+    await start([aCheck()]).runNow();
+    await database.db.query(sql`
+      update reconciliation_full_lease
+      set requested_at = now() - interval '1 minute', started_at = now() - interval '50 seconds', compared = 3,
+          lease_token = gen_random_uuid(), lease_until = now() + interval '300 ms'`);
+    const other = start([aCheck()]);
+    expect((await other.latest()).full_run).toMatchObject({ compared: 3 });
+    await eventually(async () => expect((await other.latest()).full_run).toBeNull());
+    expect(scopes.at(-1)?.since).toBeNull();
+  });
+
+  test('that is requested during another one is made after it, because it has to begin later', async () => {
+    let runs = 0;
+    const again = aCheck('again', async () => {
+      runs += 1;
+      if (runs === 1) await requestFullRun(database.db);
+      return { compared: 1, breaks: [] };
+    });
+    const reconciliation = start([again]);
+    expect((await reconciliation.requestFull({ waitMs: 10_000 })).full_run).toBeNull();
+    expect(runs).toBe(2);
+  });
+});
+
+describe('a daily full run', () => {
+  test('is made of a check whose newest one is old, and of no other', async () => {
+    const others = aCheck('others', () => ({ compared: 1, breaks: [] }));
+    await startWhenDue([aCheck(), others], 'check');
+    const former = await readRun('others');
+    await waitForFullRun();
+    expect(scopes.map(({ since }) => since)).toEqual([null, null]);
+    expect(await readRun('others')).toEqual(former);
+  });
+
+  test('holds up no incremental run, and keeps what that has found meanwhile', async () => {
+    const gate = Promise.withResolvers<void>();
+    const check: Check = {
+      name: 'check',
+      run: async (scope) => {
+        scopes.push(scope);
+        if (scope.since !== null) return { compared: 1, breaks: [{ kind: 'state', id: 'late' }] };
+        if (scopes.length > 1) await gate.promise;
+        return { compared: 5, breaks: [] };
+      },
+    };
+    const reconciliation = await startWhenDue([check], 'check');
+    await eventually(() => expect(scopes).toHaveLength(2));
+    const meanwhile = await reconciliation.runNow();
+    expect(meanwhile.checks[0]?.breaks).toMatchObject([{ id: 'late' }]);
+    gate.resolve();
+    await waitForFullRun();
+    const after = await reconciliation.latest();
+    expect(after.checks).toMatchObject([{ compared: 5, breaks: [{ id: 'late' }] }]);
+  });
+
+  test('that a process left behind is made by another, of what is still due', async () => {
+    const others = aCheck('others', () => ({ compared: 1, breaks: [] }));
+    await database.db.query(sql`
+      update reconciliation_full_lease
+      set started_at = now(), compared = 1, lease_token = gen_random_uuid(), lease_until = now() + interval '300 ms'`);
+    await startWhenDue([aCheck(), others], 'others');
+    await waitForFullRun();
+    expect(scopes.map(({ since }) => since)).toEqual([null]);
+  });
+
+  test('that fails is not made again before an interval has passed', async () => {
+    let runs = 0;
+    const failing = aCheck('failing', () => {
+      runs += 1;
+      if (runs > 1) throw new Error('away');
+      return { compared: 1, breaks: [] };
+    });
+    const reconciliation = await startWhenDue([failing], 'failing');
+    await waitForFullRun();
+    await reconciliation[Symbol.asyncDispose]();
+    start([failing]);
+    const { db } = database;
+    expect(await takeFullLease(db, { ...PERIODS, token: newId(), names: ['failing'] })).toBeNull();
+    await db.query(
+      sql`update reconciliation_full_lease set finished_at = now() - interval '2 hours'`,
+    );
+    await eventually(() => expect(runs).toBe(3));
+  });
+});
+
+/** A service that has compared everything once is started again when one of its checks is old. */
+async function startWhenDue(checks: Check[], oldCheck: string): Promise<Reconciliation> {
+  const before = start(checks);
+  await before.runNow();
+  await before[Symbol.asyncDispose]();
+  await database.db.query(
+    sql`update reconciliation_runs set full_at = now() - interval '2 hours' where check_name = ${oldCheck}`,
+  );
+  return start(checks);
+}
+
+async function waitForFullRun(): Promise<void> {
+  await eventually(async () => {
+    const [row] = await database.db.query(sql`select finished_at from reconciliation_full_lease`);
+    expect(row).toEqual({ finished_at: expect.any(Date) });
+  });
+}
+
+async function readRun(check: string): Promise<object | undefined> {
+  const rows = await database.db.query<object>(
+    sql`select * from reconciliation_runs where check_name = ${check}`,
+  );
+  return rows[0];
+}
+
+function start(checks: Check[]): Reconciliation {
+  const reconciliation = startReconciliation({
+    db: database.db,
+    logger: createLogger('test', 'silent'),
+    service: 'test',
+    checks,
+    ...PERIODS,
+    windowMs: 0,
+  });
+  running.push(reconciliation);
+  return reconciliation;
+}
+
+function aCheck(
+  name = 'check',
+  run?: () => ReturnType<Check['run']> | Awaited<ReturnType<Check['run']>>,
+): Check {
+  return {
+    name,
+    run: async (scope) => {
+      if (run) return await run();
+      scopes.push(scope);
+      return { compared: 1, breaks: [] };
+    },
+  };
+}
