@@ -1,7 +1,7 @@
 import { HOLD_KIND_HEADER, LEDGER_EVENTS } from '@pixmesh/contracts/messages/ledger-event.v1';
 import type { LEDGER_COMMANDS } from '@pixmesh/contracts/messages/ledger-command.v1';
 import type { MessageHandler } from '@pixmesh/kafka/message-handler';
-import { createMicroBatcher } from '@pixmesh/kernel/micro-batcher';
+import { createMicroBatcher } from '@pixmesh/postgres/micro-batcher';
 import type { Database } from '@pixmesh/postgres/pool';
 import { endUnanswered } from '@pixmesh/postgres/unanswered-commands';
 import { z } from 'zod';

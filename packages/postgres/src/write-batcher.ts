@@ -1,7 +1,5 @@
-import { OWN_WORK, runForAccount } from '@pixmesh/fair-share/current-account';
-import { createMicroBatcher, writeOrHalve } from '@pixmesh/kernel/micro-batcher';
-
 import { blamesContent, isRepeatable } from './database-error.ts';
+import { createMicroBatcher, writeOrHalve } from './micro-batcher.ts';
 
 /** Items of one statement. More would let one that is slow hold up too many. */
 const BATCH_MAX = 64;
@@ -18,15 +16,14 @@ type Written<Outcome> = { kind: 'written'; outcome: Outcome } | { kind: 'refused
 /**
  * Statements that arrive while one like them is under way share the next one: alone, each is written at once; under
  * load many share one round trip and one commit. `write` is one statement for all. It leaves nothing behind where it
- * fails, and answers each item in order. An item that the database refuses for what it says is refused alone. A batch
- * takes its connection in the turns of the installation itself, since its items belong to many accounts.
+ * fails, and answers each item in order. An item that the database refuses for what it says is refused alone.
  */
 export function createWriteBatcher<Item, Outcome>(
   write: (items: readonly Item[]) => Promise<Outcome[]>,
 ): WriteBatcher<Item, Outcome> {
   const batcher = createMicroBatcher<Item, Written<Outcome>>({
     batchMax: BATCH_MAX,
-    write: (items) => runForAccount(OWN_WORK, () => writeAll(items)),
+    write: writeAll,
   });
   return {
     submit: async (item) => {

@@ -1,5 +1,5 @@
 import { isBug } from '@pixmesh/kernel/app-error';
-import { writeOrHalve } from '@pixmesh/kernel/micro-batcher';
+import { writeOrHalve } from '@pixmesh/postgres/micro-batcher';
 import { blamesContent } from '@pixmesh/postgres/database-error';
 import type { Database } from '@pixmesh/postgres/pool';
 import { z } from 'zod';

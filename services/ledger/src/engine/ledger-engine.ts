@@ -2,7 +2,7 @@ import assert from 'node:assert';
 
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { AccountId } from '@pixmesh/kernel/ids';
-import { createMicroBatcher } from '@pixmesh/kernel/micro-batcher';
+import { createMicroBatcher } from '@pixmesh/postgres/micro-batcher';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { withSpan } from '@pixmesh/telemetry/tracing';

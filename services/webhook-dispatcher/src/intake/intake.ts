@@ -1,6 +1,6 @@
 import type { EventName } from '@pixmesh/contracts/events/event-catalogue';
 import { AppError, isBug } from '@pixmesh/kernel/app-error';
-import { createMicroBatcher, writeOrHalve } from '@pixmesh/kernel/micro-batcher';
+import { createMicroBatcher, writeOrHalve } from '@pixmesh/postgres/micro-batcher';
 import { blamesContent } from '@pixmesh/postgres/database-error';
 import { withSpan } from '@pixmesh/telemetry/tracing';
 

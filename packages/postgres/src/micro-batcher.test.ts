@@ -1,3 +1,4 @@
+import { currentAccount, OWN_WORK, runForAccount } from '@pixmesh/fair-share/current-account';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
@@ -43,6 +44,20 @@ describe('a micro-batcher', () => {
     expect(sizes).toEqual([1, 3]);
     await batcher.idle();
     expect(batcher.waiting()).toBe(0);
+  });
+
+  test('writes in the turns of the installation itself, whoever handed in the first item', async () => {
+    const accounts: string[] = [];
+    const batcher = createMicroBatcher<number, number>({
+      batchMax: 1,
+      write: async (items) => {
+        accounts.push(currentAccount());
+        return [...items];
+      },
+    });
+    const submitFor = (account: string) => runForAccount(account, () => batcher.submit(1));
+    await Promise.all([submitFor('one'), submitFor('other')]);
+    expect(accounts).toEqual([OWN_WORK, OWN_WORK]);
   });
 
   test('answers a failure to its batch and to all behind it, and takes what comes later', async () => {

@@ -1,5 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
+import { OWN_WORK, runForAccount } from '@pixmesh/fair-share/current-account';
+
 export type MicroBatcher<Item, Outcome> = {
   /** Hands an item in and waits for what became of it. */
   submit(item: Item): Promise<Outcome>;
@@ -15,7 +17,8 @@ type Waiting<Item, Outcome> = { item: Item } & PromiseWithResolvers<Outcome>;
  * Writes what waits as one batch after the other, in the order in which it was handed in, and without waiting for
  * more: under light load an item is alone in its batch, under heavy load many share one commit. `write` answers each
  * item its outcome, in order; what it throws is the answer to its whole batch and to everything that waits behind it,
- * so that nothing overtakes what has to come again. How much may wait is for the caller to bound.
+ * so that nothing overtakes what has to come again. How much may wait is for the caller to bound. A batch takes its
+ * connection in the turns of the installation itself, since its items belong to many accounts.
  */
 export function createMicroBatcher<Item, Outcome>(options: {
   batchMax: number;
@@ -27,7 +30,7 @@ export function createMicroBatcher<Item, Outcome>(options: {
     submit: async (item) => {
       const entry = { item, ...Promise.withResolvers<Outcome>() };
       waiting.push(entry);
-      running ??= work();
+      running ??= runForAccount(OWN_WORK, work);
       return await entry.promise;
     },
     waiting: () => waiting.length,
