@@ -97,6 +97,21 @@ describe('pending money', () => {
   });
 });
 
+describe('releases of many accounts', () => {
+  test('are taken in turns by account: those of one do not delay another', async () => {
+    const [flood, other] = [newId<AccountId>(), newId<AccountId>()];
+    for (let amount = 1; amount <= 5; amount += 1) await aDueCredit(flood, amount);
+    for (let amount = 6; amount <= 7; amount += 1) await aDueCredit(other, amount);
+    const takeAmounts = async () => {
+      const taken = await takeDueReleases(ledger.db, 4);
+      for (const release of taken) await ledger.submit(releaseCommand(release));
+      return taken.map(({ amount }) => Number(amount)).toSorted();
+    };
+    expect(await takeAmounts()).toEqual([1, 2, 6, 7]);
+    expect(await takeAmounts()).toEqual([3, 4, 5]);
+  });
+});
+
 describe('a release', () => {
   test('that is taken is not taken by another replica', async () => {
     const credited = await aDueCredit(newId<AccountId>(), 5);
