@@ -125,6 +125,7 @@ CREATE INDEX suspense_items_open ON suspense_items USING btree (created_at) WHER
 CREATE OR REPLACE FUNCTION ledger.lock_batch(owners uuid[], commands uuid[], hold_ids uuid[], resources uuid[])
  RETURNS SETOF batch_state
  LANGUAGE plpgsql
+ SET lock_timeout TO '500ms'
 AS $function$
 begin
   perform

@@ -9,7 +9,8 @@ import pg from 'pg';
  */
 const UNAVAILABLE_CLASSES = new Set(['08', '25', '40', '53', '57', '58']);
 /** Another transaction held a row longer than the lock timeout. */
-const UNAVAILABLE_CODES = new Set(['55P03']);
+const LOCK_TIMEOUT = '55P03';
+const UNAVAILABLE_CODES = new Set([LOCK_TIMEOUT]);
 const SOCKET_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -71,9 +72,19 @@ export function violatedConstraint(error: unknown): string | null {
 
 /** Whether the transaction lost against another one and succeeds when it is run again from its start. */
 export function isRepeatable(error: unknown): boolean {
-  const cause = error instanceof AppError ? error.cause : error;
-  const code = (cause as { code?: unknown } | undefined)?.code;
+  const code = sqlStateOf(error);
   return code === '40001' || code === '40P01';
+}
+
+/** Whether another transaction held a row longer than the lock timeout. */
+export function isLockTimeout(error: unknown): boolean {
+  return sqlStateOf(error) === LOCK_TIMEOUT;
+}
+
+/** Also of what `databaseError` has made of it. */
+function sqlStateOf(error: unknown): unknown {
+  const cause = error instanceof AppError ? error.cause : error;
+  return (cause as { code?: unknown } | undefined)?.code;
 }
 
 /** Whether `databaseError` spoke of the connection itself, not of an answer that came over it. */

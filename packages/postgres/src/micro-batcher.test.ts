@@ -74,6 +74,32 @@ describe('a micro-batcher', () => {
     isAway = false;
     expect(await batcher.submit(6)).toBe(6);
   });
+
+  test('answers what waits behind a batch and must not overtake it, and writes the rest', async () => {
+    const batches: string[][] = [];
+    const batcher = createMicroBatcher<string, string>({
+      batchMax: 2,
+      write: async (items) => {
+        batches.push([...items]);
+        return items.map((item) => (item === 'a1' ? 'come again' : 'written'));
+      },
+      behind: (outcomes) => (item) =>
+        outcomes.includes('come again') && item.startsWith('a') ? 'come again' : null,
+    });
+    const items = ['a1', 'b1', 'a2', 'b2', 'a3', 'b3'];
+    expect(await Promise.all(items.map((item) => batcher.submit(item)))).toEqual([
+      'come again',
+      'written',
+      'come again',
+      'written',
+      'come again',
+      'written',
+    ]);
+    expect(batches).toEqual([
+      ['a1', 'b1'],
+      ['b2', 'b3'],
+    ]);
+  });
 });
 
 describe('a batch that is refused for its content', () => {

@@ -23,6 +23,11 @@ type Waiting<Item, Outcome> = { item: Item } & PromiseWithResolvers<Outcome>;
 export function createMicroBatcher<Item, Outcome>(options: {
   batchMax: number;
   write(items: readonly Item[]): Promise<readonly Outcome[]>;
+  /**
+   * What an item is answered that waits behind a batch with these outcomes, so that it does not overtake one that has
+   * to come again; null for those that may be written, or where all may.
+   */
+  behind?(outcomes: readonly Outcome[]): ((item: Item) => Outcome | null) | null;
 }): MicroBatcher<Item, Outcome> {
   const waiting: Waiting<Item, Outcome>[] = [];
   let running: Promise<void> | null = null;
@@ -50,8 +55,18 @@ export function createMicroBatcher<Item, Outcome>(options: {
     try {
       const outcomes = await options.write(batch.map(({ item }) => item));
       for (const [index, entry] of batch.entries()) entry.resolve(outcomes[index]!);
+      const answerOf = options.behind?.(outcomes);
+      if (answerOf) answerBehind(answerOf);
     } catch (error) {
       for (const entry of [...batch, ...waiting.splice(0)]) entry.reject(error);
+    }
+  }
+
+  function answerBehind(answerOf: (item: Item) => Outcome | null): void {
+    for (const entry of waiting.splice(0)) {
+      const outcome = answerOf(entry.item);
+      if (outcome === null) waiting.push(entry);
+      else entry.resolve(outcome);
     }
   }
 }

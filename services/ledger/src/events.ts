@@ -2,7 +2,7 @@ import { counter, observedGauge, sharedFor } from '@pixmesh/telemetry/metrics';
 
 import { JOURNAL_KINDS } from '#commands/journal-kinds.ts';
 import type { LedgerCommand } from '#commands/ledger-command.ts';
-import type { Outcome } from '#commands/outcome.ts';
+import type { BatchOutcome } from '#commands/outcome.ts';
 
 const decided = counter(
   'ledger_commands_total',
@@ -18,7 +18,7 @@ const batched = counter(
 /** Counts a batch and its commands; each outcome word once, however many commands it stands for. */
 export function batchDecided(
   commands: readonly LedgerCommand[],
-  outcomes: readonly Outcome[],
+  outcomes: readonly BatchOutcome[],
 ): void {
   batches.add(1);
   batched.add(commands.length);
@@ -34,7 +34,8 @@ export function batchDecided(
   for (const { kind, outcome, count } of counts.values()) decided.add(count, { kind, outcome });
 }
 
-function wordOf(outcome: Outcome): string {
+function wordOf(outcome: BatchOutcome): string {
+  if (outcome.kind === 'owner_locked') return outcome.kind;
   if (outcome.kind === 'rejected') return outcome.reason;
   return outcome.repeated ? 'repeated' : outcome.code;
 }

@@ -72,6 +72,12 @@ export type Outcome =
     }
   | { kind: 'rejected'; reason: RejectionReason; message: string };
 
+/** Another transaction holds its owner's row for too long. Nothing is stored of the command; it has to come again. */
+export type OwnerLocked = { kind: 'owner_locked'; accountId: AccountId };
+
+/** What a batch answers one of its commands. */
+export type BatchOutcome = Outcome | OwnerLocked;
+
 /** A command that was decided before, as its row says. */
 export type BookedCommand = {
   accountId: AccountId;

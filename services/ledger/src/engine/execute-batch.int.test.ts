@@ -272,14 +272,87 @@ describe('locks', () => {
     });
   });
 
-  test('an owner that is locked for too long is waited for, never rejected', async () => {
-    const accountId = await ledger.fund(100);
-    const command = holdTake({ accountId, amount: 5 });
+  test('owners that are locked for too long are passed over, with all their commands', async () => {
+    const [mine, other] = [await ledger.fund(100), await ledger.fund(100)];
+    const takeOf = (accountId: AccountId) => holdTake({ accountId, amount: 5 });
+    const commands = [mine, other, mine, newId<AccountId>(), other].map(takeOf);
     await ledger.db.transaction(async (tx) => {
-      await lockBatch(tx, [command]);
-      await expect(ledger.execute([command])).rejects.toMatchObject({ retriable: true });
+      await lockBatch(tx, [takeOf(mine)]);
+      expect(await ledger.execute(commands)).toMatchObject([
+        { kind: 'owner_locked', accountId: mine },
+        { code: 'booked' },
+        { kind: 'owner_locked', accountId: mine },
+        { code: 'insufficient_balance' },
+        { code: 'booked' },
+      ]);
     });
-    expect(await ledger.execute([command])).toMatchObject([{ code: 'booked', repeated: false }]);
+    expect(await ledger.execute([commands[0]!, commands[2]!])).toMatchObject([
+      { code: 'booked', repeated: false },
+      { code: 'booked', repeated: false },
+    ]);
+  });
+
+  test('an owner that is locked is passed over in both halves of a batch that is refused', async () => {
+    const [mine, other] = [await ledger.fund(100), await ledger.fund(100)];
+    const unwritable = receivedPixSuspend({ accountId: other, endToEndId: 'E\u0000' });
+    const freed = Promise.withResolvers<void>();
+    let transactions = 0;
+    const db: typeof ledger.db = {
+      ...ledger.db,
+      transaction: async (work) => {
+        transactions += 1;
+        // One waits in vain, one without that owner is refused; the row is free again in the first half.
+        if (transactions === 3) freed.resolve();
+        return await ledger.db.transaction(work);
+      },
+    };
+    const holding = ledger.db.transaction(async (tx) => {
+      await lockBatch(tx, [holdTake({ accountId: mine })]);
+      const first = holdTake({ accountId: mine, amount: 1 });
+      const last = holdTake({ accountId: mine, amount: 1 });
+      const executing = executeBatch(db, [first, unwritable, last]);
+      await Promise.race([freed.promise, executing]);
+      return { executing };
+    });
+    const { executing } = await holding;
+    expect((await executing).map(({ kind }) => kind)).toEqual([
+      'owner_locked',
+      'rejected',
+      'owner_locked',
+    ]);
+  });
+
+  test('an owner that another batch holds for a moment is waited for, beside one that is locked', async () => {
+    const [locked, busy] = [await ledger.fund(100), await ledger.fund(100)];
+    const commands = [locked, busy].map((accountId) => holdTake({ accountId, amount: 5 }));
+    const db: typeof ledger.db = {
+      ...ledger.db,
+      // Asks for locked owners while another batch is in the middle of its work.
+      query: (statement) =>
+        ledger.db.transaction(async (tx) => {
+          await lockBatch(tx, [holdTake({ accountId: busy })]);
+          return await ledger.db.query(statement);
+        }),
+    };
+    await ledger.db.transaction(async (tx) => {
+      await lockBatch(tx, [holdTake({ accountId: locked })]);
+      expect(await executeBatch(db, commands)).toMatchObject([
+        { kind: 'owner_locked' },
+        { code: 'booked' },
+      ]);
+    });
+  });
+
+  test('what a batch needs to know of plans lasts beyond its locks, and their short wait does not', async () => {
+    const settings = await ledger.db.transaction(async (tx) => {
+      await lockBatch(tx, [receivedPixCredit()]);
+      return await tx.query(sql`
+        select
+          current_setting('enable_seqscan') as scans,
+          current_setting('plan_cache_mode') as plans,
+          current_setting('lock_timeout') as wait`);
+    });
+    expect(settings).toEqual([{ scans: 'off', plans: 'force_generic_plan', wait: '5s' }]);
   });
 
   test('owners opened in a transaction that failed are not there', async () => {

@@ -1,15 +1,20 @@
 import { isBug } from '@pixmesh/kernel/app-error';
+import type { AccountId } from '@pixmesh/kernel/ids';
+import { blamesContent, isLockTimeout } from '@pixmesh/postgres/database-error';
 import { writeOrHalve } from '@pixmesh/postgres/micro-batcher';
-import { blamesContent } from '@pixmesh/postgres/database-error';
 import type { Database } from '@pixmesh/postgres/pool';
 import { z } from 'zod';
 
 import type { LedgerCommand } from '#commands/ledger-command.ts';
-import type { Outcome } from '#commands/outcome.ts';
+import type { BatchOutcome, Outcome } from '#commands/outcome.ts';
 
 import { decideBatch } from '#decisions/decide-batch.ts';
 import { lockBatch } from './lock-batch.sql.ts';
+import { findLockedOwners } from './locked-owners.sql.ts';
 import { writeBatch } from './write-batch.sql.ts';
+
+/** Waits of one batch that end without the row. An owner that is found to be locked is not waited for again. */
+const LOCK_WAITS_MAX = 3;
 
 /**
  * Decides and writes a batch in one transaction of two statements, and answers each command its outcome, in order.
@@ -17,22 +22,49 @@ import { writeBatch } from './write-batch.sql.ts';
  * any failure, also one that leaves open whether the commit took place: what is booked is answered as it was.
  *
  * A batch that the database refuses to write is halved until the culprit stands alone, and only the culprit is
- * rejected. Commands of one account keep their order.
+ * rejected. An owner whose row another transaction holds for too long is passed over with all its commands, which have
+ * to come again. Commands of one account keep their order.
  *
  * @throws AppError `DEPENDENCY_UNAVAILABLE` while the database is away: nobody knows the outcome, ask again
  */
 export async function executeBatch(
   db: Database,
   commands: readonly LedgerCommand[],
-): Promise<Outcome[]> {
+): Promise<BatchOutcome[]> {
+  const locked = new Set<AccountId>();
+  const execute = (some: readonly LedgerCommand[]) => executeUnlocked(db, some, locked);
   return await writeOrHalve(commands, {
-    write: (some) => executeOnce(db, some),
+    write: execute,
     blamesContent: isToBlame,
-    alone: (command, refusal) => executeAlone(db, command, refusal),
+    alone: (command, refusal) => executeAlone(execute, command, refusal),
   });
 }
 
+type Execute = (commands: readonly LedgerCommand[]) => Promise<BatchOutcome[]>;
+
+/** Adds to `locked` the owners that it passes over, so that no later command of theirs in the batch overtakes. */
+async function executeUnlocked(
+  db: Database,
+  commands: readonly LedgerCommand[],
+  locked: Set<AccountId>,
+): Promise<BatchOutcome[]> {
+  for (let waits = 1; ; waits += 1) {
+    const free = commands.filter(({ accountId }) => !locked.has(accountId));
+    try {
+      const outcomes = (await executeOnce(db, free)).values();
+      return commands.map(({ accountId }) =>
+        locked.has(accountId) ? { kind: 'owner_locked', accountId } : outcomes.next().value!,
+      );
+    } catch (error) {
+      if (!isLockTimeout(error) || waits === LOCK_WAITS_MAX) throw error;
+      const owners = new Set(free.map(({ accountId }) => accountId));
+      for (const owner of await findLockedOwners(db, owners)) locked.add(owner);
+    }
+  }
+}
+
 async function executeOnce(db: Database, commands: readonly LedgerCommand[]): Promise<Outcome[]> {
+  if (commands.length === 0) return [];
   return await db.transaction(async (tx) => {
     const state = await lockBatch(tx, commands);
     const { outcomes, writes } = decideBatch(state, commands);
@@ -46,12 +78,12 @@ async function executeOnce(db: Database, commands: readonly LedgerCommand[]): Pr
  * is refused by a key and reads by whom when it is executed again.
  */
 async function executeAlone(
-  db: Database,
+  execute: Execute,
   command: LedgerCommand,
   refusal: unknown,
-): Promise<Outcome> {
+): Promise<BatchOutcome> {
   try {
-    const [outcome] = await executeOnce(db, [command]);
+    const [outcome] = await execute([command]);
     return outcome!;
   } catch (error) {
     if (!isToBlame(error)) throw error;

@@ -22,6 +22,7 @@ import {
 } from '#test/ledger-under-test.ts';
 
 import { BATCH_MAX, createLedgerEngine, QUEUE_MAX } from './ledger-engine.ts';
+import { lockBatch } from './lock-batch.sql.ts';
 
 let ledger: LedgerUnderTest;
 
@@ -160,6 +161,52 @@ describe('once', () => {
     });
     expect(await engine.submit(hold)).toMatchObject({ code: 'booked', repeated: true });
     expect(await readBalances(ledger.db, accountId)).toMatchObject({ held: 700 });
+  });
+});
+
+describe('an account whose row is locked', () => {
+  const UNAVAILABLE = { code: 'DEPENDENCY_UNAVAILABLE', retriable: true };
+
+  test('has to come again alone: all others are decided meanwhile', async () => {
+    const { db } = ledger;
+    await using engine = createLedgerEngine({ db, wakeOutbox: () => undefined, writers: 1 });
+    const locked = receivedPixCredit({ accountId: await ledger.fund(1) });
+    const others = Array.from({ length: 20 }, () => receivedPixCredit());
+    await db.transaction(async (tx) => {
+      await lockBatch(tx, [locked]);
+      const submitted = engine.submit(locked).catch((error: unknown) => error);
+      const outcomes = await Promise.all(others.map((command) => engine.submit(command)));
+      expect(outcomes.every((outcome) => outcome.kind === 'decided')).toBe(true);
+      expect(await submitted).toMatchObject(UNAVAILABLE);
+    });
+    expect(await engine.submit(locked)).toMatchObject({ code: 'booked', repeated: false });
+  });
+
+  test('takes along what waits of its own, so that nothing overtakes it, and of no other', async () => {
+    const { db, count } = counting();
+    await using engine = createLedgerEngine({ db, wakeOutbox: () => undefined, writers: 1 });
+    const accountId = await ledger.fund(1);
+    const [first, behind] = [receivedPixCredit({ accountId }), receivedPixCredit({ accountId })];
+    let waiting: Promise<unknown[]> | undefined;
+    await ledger.db.transaction(async (tx) => {
+      await lockBatch(tx, [first]);
+      const submitted = engine.submit(first);
+      await expect.poll(() => count.transactions).toBe(1);
+      waiting = Promise.all([
+        engine.submit(behind).catch((error: unknown) => error),
+        engine.submit(receivedPixCredit()),
+      ]);
+      // The row is free again as soon as the first is answered.
+      await expect(submitted).rejects.toMatchObject(UNAVAILABLE);
+    });
+    expect(await waiting).toMatchObject([UNAVAILABLE, { code: 'booked' }]);
+    await engine.submit(first);
+    await engine.submit(behind);
+    const journals = (await journalsOf(ledger.db, accountId)).slice(-2);
+    expect(journals.map((journal) => journal.command_id)).toEqual([
+      first.commandId,
+      behind.commandId,
+    ]);
   });
 });
 

@@ -8,7 +8,7 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 import { withSpan } from '@pixmesh/telemetry/tracing';
 
 import type { LedgerCommand } from '#commands/ledger-command.ts';
-import type { Outcome } from '#commands/outcome.ts';
+import type { BatchOutcome, Outcome, OwnerLocked } from '#commands/outcome.ts';
 import { batchDecided } from '#events.ts';
 
 import { executeBatch } from './execute-batch.ts';
@@ -53,7 +53,11 @@ export function createLedgerEngine(deps: LedgerEngineDeps): LedgerEngine {
   const { writers: count = WRITERS_DEFAULT } = deps;
   assert(Number.isInteger(count) && count >= 1 && count <= WRITERS_MAX, '1 to 4 writers');
   const writers = Array.from({ length: count }, () =>
-    createMicroBatcher<LedgerCommand, Outcome>({ batchMax: BATCH_MAX, write: writeBatch }),
+    createMicroBatcher<LedgerCommand, BatchOutcome>({
+      batchMax: BATCH_MAX,
+      write: writeBatch,
+      behind: behindLocked,
+    }),
   );
   let isStopping = false;
   return { submit, waiting, stop, [Symbol.asyncDispose]: stop };
@@ -63,7 +67,9 @@ export function createLedgerEngine(deps: LedgerEngineDeps): LedgerEngine {
     if (waiting() >= QUEUE_MAX) throw unavailable('too many commands wait');
     const writer = writers[writerOf(command.accountId, count)];
     assert(writer, 'every account has a writer');
-    return await writer.submit(command);
+    const outcome = await writer.submit(command);
+    if (outcome.kind === 'owner_locked') throw unavailable('the row of the account is locked');
+    return outcome;
   }
 
   function waiting(): number {
@@ -77,7 +83,7 @@ export function createLedgerEngine(deps: LedgerEngineDeps): LedgerEngine {
     await Promise.all(writers.map((writer) => writer.idle()));
   }
 
-  async function writeBatch(commands: readonly LedgerCommand[]): Promise<Outcome[]> {
+  async function writeBatch(commands: readonly LedgerCommand[]): Promise<BatchOutcome[]> {
     // A batch of several has no trace of its own to be part of.
     const parent = commands.length === 1 ? (commands[0]?.traceparent ?? null) : null;
     const attributes = { 'pixmesh.batch.size': commands.length };
@@ -88,6 +94,9 @@ export function createLedgerEngine(deps: LedgerEngineDeps): LedgerEngine {
       if (outcomes.some((outcome, index) => isPublished(outcome, commands[index]!)))
         deps.wakeOutbox();
       batchDecided(commands, outcomes);
+      const locked = lockedOwners(outcomes);
+      if (locked.size > 0)
+        deps.logger?.warn({ account_ids: [...locked.keys()] }, 'rows of accounts are locked');
       return outcomes;
     } catch (error) {
       deps.logger?.warn({ err: error, size: commands.length }, 'ledger batch not written');
@@ -97,12 +106,25 @@ export function createLedgerEngine(deps: LedgerEngineDeps): LedgerEngine {
   }
 }
 
+/** Nothing overtakes the commands of an owner that have to come again; those of others do not wait for them. */
+function behindLocked(
+  outcomes: readonly BatchOutcome[],
+): ((command: LedgerCommand) => OwnerLocked | null) | null {
+  const locked = lockedOwners(outcomes);
+  return locked.size === 0 ? null : ({ accountId }) => locked.get(accountId) ?? null;
+}
+
+function lockedOwners(outcomes: readonly BatchOutcome[]): Map<AccountId, OwnerLocked> {
+  const locked = outcomes.filter((outcome) => outcome.kind === 'owner_locked');
+  return new Map(locked.map((outcome) => [outcome.accountId, outcome]));
+}
+
 /** Ids are random in their last digits, or all zeros. */
 function writerOf(accountId: AccountId, count: number): number {
   return Number.parseInt(accountId.slice(-8), 16) % count;
 }
 
-function isPublished(outcome: Outcome, command: LedgerCommand): boolean {
+function isPublished(outcome: BatchOutcome, command: LedgerCommand): boolean {
   if (outcome.kind !== 'decided' || outcome.repeated) return false;
   const isAnsweredByHttp = command.kind === 'hold.take' || command.kind === 'hold.void';
   return !isAnsweredByHttp && command.kind !== 'pending.release';

@@ -11,7 +11,7 @@ import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { z } from 'zod';
 
 import type { LedgerCommand, HoldTake } from '#commands/ledger-command.ts';
-import type { Outcome } from '#commands/outcome.ts';
+import type { BatchOutcome } from '#commands/outcome.ts';
 import { executeBatch } from '#engine/execute-batch.ts';
 import { BATCH_MAX, createLedgerEngine } from '#engine/ledger-engine.ts';
 
@@ -138,7 +138,7 @@ function aHold(accountIds: readonly string[]): HoldTake {
   };
 }
 
-function assertBooked(outcome: Outcome): void {
+function assertBooked(outcome: BatchOutcome): void {
   if (outcome.kind !== 'decided' || outcome.code !== 'booked') {
     throw new Error(`a command was not booked: ${JSON.stringify(outcome.kind)}`);
   }
