@@ -68,6 +68,7 @@ create table applications (
   fingerprint bytea not null,
   created_at timestamp(3) with time zone default now() not null,
   version integer default 0 not null,
+  active_changed_at timestamp(3) with time zone default now(),
   constraint applications_pkey PRIMARY KEY (id),
   constraint applications_account FOREIGN KEY (account_id) REFERENCES accounts(id)
 );
@@ -142,7 +143,9 @@ AS $function$
     update applications
     set version = version + 1
     where id = changed
-    returning uuidv7() as event_id, id, account_id, active, version
+    returning
+      uuidv7() as event_id, id, account_id, active, version,
+      coalesce(active_changed_at, clock_timestamp()) as occurred_at
   ),
   -- In the form of `application.changed`.
   appended as (
@@ -153,7 +156,7 @@ AS $function$
         'event_id', event_id,
         'type', 'application.changed',
         'version', 1,
-        'occurred_at', to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+        'occurred_at', to_char(occurred_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
         'account_id', account_id,
         'application_id', id,
         'data', json_build_object('application_id', id, 'active', active, 'version', version)
@@ -244,6 +247,17 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION gateway.keep_active_changed_at()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'gateway'
+AS $function$
+begin
+  new.active_changed_at := clock_timestamp();
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION gateway.request_log_partitions()
  RETURNS TABLE(partition regclass, upper_bound uuid)
  LANGUAGE sql
@@ -257,6 +271,8 @@ AS $function$
   join pg_class on pg_class.oid = inhrelid
   where inhparent = 'request_log'::regclass
 $function$;
+
+CREATE TRIGGER applications_active_changed BEFORE UPDATE ON applications FOR EACH ROW WHEN (new.active IS DISTINCT FROM old.active) EXECUTE FUNCTION keep_active_changed_at();
 
 CREATE TRIGGER applications_uncounted_change AFTER UPDATE ON applications FOR EACH ROW WHEN (new.active IS DISTINCT FROM old.active AND new.version = old.version) EXECUTE FUNCTION announce_uncounted_application();
 

@@ -6,8 +6,8 @@ import { defineMessage } from './message-type.ts';
 
 /**
  * An application as it is from now on: its full state, not a delta, so that the newest version alone is enough and an
- * older one that comes later says nothing. Key: the account's id. Versions count from 1 per
- * application.
+ * older one that comes later says nothing. `occurred_at` is when it became so, also when it is announced again. Key: the
+ * account's id. Versions count from 1 per application.
  */
 export const ApplicationChanged = defineMessage({
   topic: TOPICS.accountsEvents,

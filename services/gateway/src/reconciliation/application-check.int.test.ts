@@ -61,6 +61,21 @@ test('a state that was not heard from one run to the next is announced again, wi
   expect(after.at(-1)).toMatchObject({ active: 'true', version: String(after.length) });
 });
 
+test('a lost change is announced again with the time of the change, however often', async () => {
+  const id = await anApplication();
+  for (const active of [false, true]) {
+    await database.db.query(
+      sql`update applications set active = ${active}, version = version + 1 where id = ${id}`,
+    );
+  }
+  const changedAt = await lastChange(id);
+  behind = [id];
+  await run([id]);
+  await run([id]);
+  const [, ...again] = (await announcements(id)).map(({ occurredAt }) => occurredAt);
+  expect(again).toEqual([changedAt, changedAt]);
+});
+
 /** Ids of the applications of each request. */
 function askedFor(): string[][] {
   return dispatcher.requests.map(({ body }) => {
@@ -106,9 +121,19 @@ async function manyApplications(count: number): Promise<string[]> {
   return ids;
 }
 
-async function announcements(id: string): Promise<{ active: string; version: string }[]> {
+async function lastChange(id: string): Promise<string | undefined> {
+  const [row] = await database.db.query<{ at: Date }>(
+    sql`select active_changed_at as at from applications where id = ${id}`,
+  );
+  return row?.at.toISOString();
+}
+
+async function announcements(
+  id: string,
+): Promise<{ active: string; version: string; occurredAt: string }[]> {
   return await database.db.query(sql`
-    select message->'data'->>'active' as active, message->'data'->>'version' as version
+    select message->'data'->>'active' as active, message->'data'->>'version' as version,
+      message->>'occurred_at' as "occurredAt"
     from events
     join outbox using (event_id)
     where topic = ${TOPICS.accountsEvents} and message->>'application_id' = ${id}
