@@ -3,9 +3,16 @@ import { promises as dns } from 'node:dns';
 /** All addresses of a name, in the order to dial them. Rejects when the name does not resolve. */
 export type ResolveName = (hostname: string) => Promise<readonly string[]>;
 
+type Answer = PromiseSettledResult<string[]>;
+
 /** A look-up ends by itself well within an attempt's deadline, which also bounds it. */
 const QUERY_TIMEOUT_MS = 2_000;
 const QUERY_TRIES = 2;
+/**
+ * For how long AAAA may be behind A (RFC 8305, 3). Some name servers never answer AAAA; waiting for the query to give up
+ * would take most of an attempt's deadline, every time.
+ */
+const AAAA_BEHIND_MS_MAX = 500;
 
 /** Answers that mean "no record of this kind", as opposed to "no answer". */
 const NO_RECORD_CODES = new Set(['ENODATA', 'ENOTFOUND']);
@@ -19,16 +26,26 @@ export function createResolver(servers: readonly string[] = []): ResolveName {
   const resolver = new dns.Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
   if (servers.length > 0) resolver.setServers([...servers]);
   return async (hostname) => {
-    const [v4, v6] = await Promise.allSettled([
-      resolver.resolve4(hostname),
-      resolver.resolve6(hostname),
-    ]);
-    return toAddresses(v4, v6);
+    const v4 = Promise.allSettled([resolver.resolve4(hostname)]);
+    const v6 = Promise.allSettled([resolver.resolve6(hostname)]);
+    const [first] = await v4;
+    return toAddresses(first, ...(first.status === 'fulfilled' ? await orNone(v6) : await v6));
   };
 }
 
+/** No answer when it is late. The query cannot be cancelled; it ends by its own limits. */
+async function orNone(answers: Promise<Answer[]>): Promise<Answer[]> {
+  const late = Promise.withResolvers<Answer[]>();
+  const timer = setTimeout(late.resolve, AAAA_BEHIND_MS_MAX, []);
+  try {
+    return await Promise.race([answers, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** A name server that answers for one family only is common; what it did answer can be checked and dialled. */
-function toAddresses(...answers: PromiseSettledResult<string[]>[]): string[] {
+function toAddresses(...answers: readonly Answer[]): string[] {
   const addresses = answers.flatMap((answer) =>
     answer.status === 'fulfilled' ? answer.value : [],
   );
