@@ -20,9 +20,18 @@ type WeeklyHistory = {
  * has the lease. Two statements, so that partitions to come do not depend on the locks that a drop needs (ADR 0018).
  */
 export async function keepPartitions(db: Queryable, history: WeeklyHistory): Promise<number> {
+  await ensurePartitions(db, history);
+  return await dropPartitions(db, history);
+}
+
+export async function ensurePartitions(db: Queryable, history: WeeklyHistory): Promise<void> {
   const { name, lease } = history;
   const ensure = sql`select ${history.ensure(WEEKS_AHEAD)} from lease`;
   await db.query(named(`${name}_ensure_partitions`, underLease(lease, ensure)));
+}
+
+export async function dropPartitions(db: Queryable, history: WeeklyHistory): Promise<number> {
+  const { name, lease } = history;
   const drop = sql`select ${history.drop} as dropped from lease`;
   const [row] = await db.query<{ dropped: number }>(
     named(`${name}_drop_partitions`, underLease(lease, drop)),

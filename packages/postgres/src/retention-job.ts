@@ -1,15 +1,21 @@
 import { type NextTurn, type PollingLoop, startPollingLoop } from '@pixmesh/service/polling-loop';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
+import { observePartitions } from './observe-partitions.ts';
+import type { Database } from './pool.ts';
+
 /** Histories are kept in weeks, so an hour late means nothing. */
 const CHECK_INTERVAL_MS = 60 * 60 * 1000;
 /** A drop gives way at once to a transaction that reads, so it is tried again soon. */
 const RETRY = { firstMs: 5_000, maxMs: CHECK_INTERVAL_MS };
 
 type RetentionOptions = {
+  db: Database;
   logger: Logger;
   /** What is kept, as the log names it. */
   history: string;
+  /** The partitioned tables that it is kept in. */
+  tables: readonly string[];
   keepDays: number;
   /** Makes partitions for what is to come and drops those that are old as a whole; answers how many were dropped. */
   keep(): Promise<number>;
@@ -20,7 +26,8 @@ type RetentionOptions = {
  * the lease taken leaves the work to its holder.
  */
 export function startRetention(options: RetentionOptions): PollingLoop {
-  const { logger, history, keepDays, keep } = options;
+  const { db, logger, history, tables, keepDays, keep } = options;
+  observePartitions(db, tables);
   return startPollingLoop({
     name: `${history} retention`,
     logger,

@@ -9,5 +9,12 @@ type RetentionDeps = { db: Database; logger: Logger; keepDays: number };
 /** Enforces the retention of the request log in every process; one at a time does it. */
 export function startRequestLogRetention({ db, logger, keepDays }: RetentionDeps): AsyncDisposable {
   const keep = (): Promise<number> => maintainRequestLog(db, keepDays);
-  return startRetention({ logger, history: 'request log', keepDays, keep });
+  return startRetention({
+    db,
+    logger,
+    history: 'request log',
+    tables: ['request_log'],
+    keepDays,
+    keep,
+  });
 }

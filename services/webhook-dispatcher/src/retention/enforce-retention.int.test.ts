@@ -2,6 +2,7 @@ import { newId } from '@pixmesh/kernel/ids';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 import { createLogger } from '@pixmesh/telemetry/logger';
+import { renderMetrics, startTelemetry, stopTelemetry } from '@pixmesh/telemetry/sdk';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -80,6 +81,19 @@ async function partitionsOf(
     select partition::text as name, upper_bound as upper
     from history_partitions(${history}::regclass)
     order by upper_bound`);
+}
+
+/** What the gauge shows of each history. */
+async function weeksAhead(): Promise<Record<string, number>> {
+  const lines = ((await renderMetrics()) ?? '').matchAll(
+    /^partitions_ahead_seconds\{.*table="(?<table>\w+)".*\} (?<seconds>\S+)$/gm,
+  );
+  return Object.fromEntries(
+    [...lines].map(({ groups }) => [
+      groups?.['table'] ?? '',
+      Math.floor((Number(groups?.['seconds']) * 1000) / WEEK_MS),
+    ]),
+  );
 }
 
 /** The ages in weeks of what is kept. */
@@ -235,6 +249,38 @@ describe('partitions', () => {
         from history_partitions(${history}::regclass)`);
       expect(rights.filter(({ right }) => right)).toEqual([]);
     }
+  });
+
+  test('are made also while what has waited for long cannot be ended', async () => {
+    await using own = await createTestDatabase('webhook_dispatcher');
+    await using owner = await asOwner(own);
+    await owner.query(sql`revoke select on queue from pixmesh_webhook_dispatcher`);
+    await expect(enforceRetention(own.db, KEEP_DAYS)).rejects.toMatchObject({ code: '42501' });
+    for (const history of HISTORIES) {
+      expect((await partitionsOf(owner, history)).length).toBeGreaterThan(50);
+    }
+  });
+
+  test('are measured for each history: for how long its rows still find one', async () => {
+    await using own = await createTestDatabase('webhook_dispatcher');
+    await using owner = await asOwner(own);
+    startTelemetry('webhook-dispatcher', {});
+    await startHistoryRetention({ db: own.db, logger, keepDays: KEEP_DAYS })[Symbol.asyncDispose]();
+    await owner.query(sql`
+      do $$
+      declare
+        week regclass;
+      begin
+        for week in
+          select partition from history_partitions('deliveries'::regclass) order by upper_bound desc limit 48
+        loop
+          execute format('drop table %s', week);
+        end loop;
+      end
+      $$`);
+    const weeks = await weeksAhead();
+    await stopTelemetry();
+    expect(weeks).toEqual({ attempts: 52, deliveries: 4, events: 52 });
   });
 
   test('follow one upon the other without a gap, also after weeks in which none was made', async () => {

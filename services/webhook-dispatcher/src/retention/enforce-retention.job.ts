@@ -4,10 +4,12 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { enforceRetention } from './enforce-retention.sql.ts';
 
+const TABLES = ['events', 'deliveries', 'attempts'];
+
 type RetentionDeps = { db: Database; logger: Logger; keepDays: number };
 
 /** Enforces the retention of events, deliveries and attempts in every process; one at a time does it. */
 export function startHistoryRetention({ db, logger, keepDays }: RetentionDeps): AsyncDisposable {
   const keep = (): Promise<number> => enforceRetention(db, keepDays);
-  return startRetention({ logger, history: 'deliveries', keepDays, keep });
+  return startRetention({ db, logger, history: 'deliveries', tables: TABLES, keepDays, keep });
 }
