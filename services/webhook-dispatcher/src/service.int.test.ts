@@ -4,7 +4,9 @@ import { TOPICS } from '@pixmesh/contracts/topics';
 import { warmCodec } from '@pixmesh/kafka/schema-registry';
 import { parkMessage } from '@pixmesh/postgres/dead-letters';
 import { createPool } from '@pixmesh/postgres/pool';
+import { newId } from '@pixmesh/kernel/ids';
 import { callOwner } from '@pixmesh/testkit/mesh-calls';
+import { reconcile } from '@pixmesh/testkit/reconcile';
 import { testInfra } from '@pixmesh/testkit/test-infra';
 import { sql } from '@pixmesh/postgres/sql';
 import { verifyWebhookSignature } from '@pixmesh/kernel/webhook-signature';
@@ -21,6 +23,7 @@ import {
   testEnvironment,
 } from '#test/test-dispatcher.ts';
 import { aChargeEvent } from '#test/a-charge-event.ts';
+import { queueDelivery } from '#test/queued-deliveries.ts';
 import { type Receiver, startReceiver } from '#test/start-receiver.ts';
 
 import { startWebhookDispatcher, type WebhookDispatcher } from './service.ts';
@@ -178,6 +181,17 @@ describe('a process that answers and consumes nothing', () => {
       expect(bodies.filter((body) => body.includes(event.data.id))).toHaveLength(1);
     });
   });
+});
+
+test('reconciliation shows a delivery that is pending and in no queue', async () => {
+  const id = await queueDelivery(database.db, { endpointId: newId(), dueInMs: null });
+  const { checks } = await reconcile(async (route, body) => {
+    const answer = await callOwner(apiOf(dispatcher), { route, body, caller: null });
+    return { status: answer.status, body: await answer.json() };
+  }, false);
+  expect(checks.find(({ name }) => name === 'delivery')?.breaks).toMatchObject([
+    { kind: 'missing_right', id },
+  ]);
 });
 
 describe('without Redis', () => {

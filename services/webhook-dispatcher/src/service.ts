@@ -23,6 +23,7 @@ import type { IntakeDeps } from '#intake/intake.ts';
 import type { ReadBacklog } from '#processes/read-backlog.ts';
 import { startRecoveries } from '#recoveries/recoveries.job.ts';
 import { type Resealing, startResealing } from '#resealing/resealing.job.ts';
+import { deliveryCheck } from '#reconciliation/delivery-check.ts';
 import { startHistoryRetention } from '#retention/enforce-retention.job.ts';
 import { databaseClock, type ScheduleClock } from '#schedule-clock.ts';
 import type { Sender } from '#sending/sender.ts';
@@ -160,7 +161,7 @@ function buildApi(parts: {
     ...deps,
     ...reconciliationPeriods(config),
     service: NAME,
-    checks: [deadLetterCheck(deps)],
+    checks: [deliveryCheck(deps), deadLetterCheck(deps)],
   });
   return buildApp({
     ...deps,

@@ -40,11 +40,7 @@ function lockToReleaseStatement(lanes: readonly LaneClaim[]): Statement {
   );
 }
 
-/**
- * A lane is claimable again when something is to be done in it, never if there is nothing. What waits for a disabled
- * endpoint waits until that is resumed, but for what an operator sends again (decision 157); what a deleted one leaves
- * is to be canceled, due or not (decision 158). Reads the first row of ranges of `queue_lane` or `queue_resends`.
- */
+/** A lane is claimable again when something is to be done in it, never if there is nothing. */
 export function releaseStatement(clock: ScheduleClock, laneIds: readonly string[]): Statement {
   const now = scheduleNow(clock);
   return named(
@@ -57,22 +53,7 @@ export function releaseStatement(clock: ScheduleClock, laneIds: readonly string[
             (
               select greatest(due_at, probe_at, ${now})
               from (
-                select case (
-                    select case when deleted_at is not null then 'deleted' when ${isDisabled} then 'disabled' end
-                    from endpoints
-                    where endpoints.id = lanes.id
-                  )
-                  when 'deleted' then (select ${now} from queue where queue.lane_id = lanes.id limit 1)
-                  when 'disabled' then least(
-                    (select due_at from queue where queue.lane_id = lanes.id and is_resend and rank = 0 order by due_at limit 1),
-                    (select due_at from queue where queue.lane_id = lanes.id and is_resend and rank = 2 order by due_at limit 1)
-                  )
-                  else least(
-                    (select due_at from queue where queue.lane_id = lanes.id and rank = 0 order by due_at limit 1),
-                    (select due_at from queue where queue.lane_id = lanes.id and rank = 1 order by due_at limit 1),
-                    (select due_at from queue where queue.lane_id = lanes.id and rank = 2 order by due_at limit 1)
-                  )
-                end as due_at
+                ${nextDueAt(now)}
               ) as next
               where due_at is not null
             ),
@@ -80,6 +61,31 @@ export function releaseStatement(clock: ScheduleClock, laneIds: readonly string[
           )
       where id = any (${laneIds}::uuid[])`,
   );
+}
+
+/**
+ * One row: when something is to be done in the lane of the row `lanes`; null if there is nothing. What waits for a
+ * disabled endpoint waits until that is resumed, but for what an operator sends again (decision 157); what a deleted one
+ * leaves is to be canceled, due or not (decision 158). Reads the first row of ranges of `queue_lane` or `queue_resends`.
+ */
+export function nextDueAt(now: Statement): Statement {
+  return sql`
+    select case (
+        select case when deleted_at is not null then 'deleted' when ${isDisabled} then 'disabled' end
+        from endpoints
+        where endpoints.id = lanes.id
+      )
+      when 'deleted' then (select ${now} from queue where queue.lane_id = lanes.id limit 1)
+      when 'disabled' then least(
+        (select due_at from queue where queue.lane_id = lanes.id and is_resend and rank = 0 order by due_at limit 1),
+        (select due_at from queue where queue.lane_id = lanes.id and is_resend and rank = 2 order by due_at limit 1)
+      )
+      else least(
+        (select due_at from queue where queue.lane_id = lanes.id and rank = 0 order by due_at limit 1),
+        (select due_at from queue where queue.lane_id = lanes.id and rank = 1 order by due_at limit 1),
+        (select due_at from queue where queue.lane_id = lanes.id and rank = 2 order by due_at limit 1)
+      )
+    end as due_at`;
 }
 
 /**
