@@ -132,16 +132,17 @@ export function observeBacklog(deps: {
   );
   observedGauge(
     'webhook_due_lanes',
-    'Lanes in which something is due and which no sender serves, up to a bound',
+    'Lanes in which something is due and which no sender serves, up to a bound, but for those of limited accounts',
     async () => [{ value: (await readBacklog()).count }],
   );
   observedGauge(
     'webhook_oldest_due_age_seconds',
-    'For how long something has been due: of lanes that wait for a sender, and of first attempts in lanes that are served',
+    'For how long something has been due: in lanes that wait for a sender, in those of limited accounts, and of first attempts in lanes that are served',
     async () => {
       const due = await readBacklog();
       return [
         { value: due.oldestWaitingSeconds, attributes: { lane: 'waiting' } },
+        { value: due.oldestLimitedSeconds, attributes: { lane: 'limited' } },
         { value: due.oldestServedSeconds, attributes: { lane: 'served' } },
       ];
     },

@@ -23,6 +23,7 @@ export type OperatorsApi = AsyncDisposable & {
 const NO_BACKLOG = {
   count: 0,
   oldestWaitingSeconds: 0,
+  oldestLimitedSeconds: 0,
   oldestServedSeconds: 0,
   eventsWaiting: null,
 };

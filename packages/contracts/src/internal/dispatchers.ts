@@ -32,7 +32,10 @@ export const Dispatchers = z.object({
   backlog: z.object({
     /** Messages in the topics that no intake has taken in; null while the broker does not say. */
     events_waiting: z.int().min(0).nullable(),
-    /** Lanes in which something is due and that no sender serves, up to 10,000; for how long the oldest has been. */
+    /**
+     * Lanes in which something is due and that no sender serves, up to 10,000, but for those of accounts with a limit on
+     * deliveries per second; for how long the oldest has been.
+     */
     lanes_waiting: z.int().min(0),
     oldest_waiting_seconds: z.number().min(0),
     /** For how long the oldest first attempt has been due in lanes that are served, requests that are out included. */

@@ -87,7 +87,8 @@ async function send(
     },
   };
   const nowMs = performance.now();
-  await sendDelivery(deps, { due, lane: toOwnedLane(claim, nowMs + leaseMs), fetchedMs: nowMs });
+  const lane = toOwnedLane(claim, nowMs + leaseMs);
+  await sendDelivery(deps, { due, lane, fetchedMs: nowMs, isLimited: false });
   return { posted, failuresAtAnswer, outcomes };
 }
 

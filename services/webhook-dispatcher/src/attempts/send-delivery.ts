@@ -28,8 +28,16 @@ export type SendDeps = {
   onAnswer(send: DeliveryToSend): void;
 };
 
-/** What is to be sent, under which claim, and when by the process's own clock it was fetched. */
-export type DeliveryToSend = { due: DueDelivery; lane: OwnedLane; fetchedMs: number };
+/**
+ * What is to be sent, under which claim, when by the process's own clock it was fetched, and whether its account has a
+ * limit on deliveries per second.
+ */
+export type DeliveryToSend = {
+  due: DueDelivery;
+  lane: OwnedLane;
+  fetchedMs: number;
+  isLimited: boolean;
+};
 
 /**
  * Makes one attempt and records it with the state that follows, under the claim of its lane. No connection to the
@@ -42,7 +50,8 @@ export async function sendDelivery(deps: SendDeps, send: DeliveryToSend): Promis
   const startedMs = performance.now();
   if (lane.leaseEndsMs - startedMs < deps.leaseLeftMsMin) return sendAbandoned();
   const waitedMs = startedMs - send.fetchedMs;
-  if (due.attemptNumber === 1 && !due.isResend) {
+  // How long a delivery waits for the limit of its account is not of our making.
+  if (due.attemptNumber === 1 && !due.isResend && !send.isLimited) {
     firstAttemptStarted(due.eventAgeSeconds + waitedMs / 1000);
   }
   const result = await post(deps, due);

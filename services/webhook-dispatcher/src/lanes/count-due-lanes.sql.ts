@@ -8,25 +8,30 @@ const DUE_LANES_MAX = 10_000;
 const SERVED_LANES_MAX = 1_000;
 
 export type DueLanes = {
-  /** Lanes that wait for a sender to take them up. */
+  /** Lanes that wait for a sender to take them up, but for those of limited accounts. */
   count: number;
   /** For how long the one that waits longest has. */
   oldestWaitingSeconds: number;
+  /** The same of lanes whose accounts have a limit on deliveries per second. */
+  oldestLimitedSeconds: number;
   /** Of the oldest first attempt in a lane that is served, requests that are out included. */
   oldestServedSeconds: number;
 };
 
 /**
- * What is due, apart by whose affair it is: lanes that wait need senders; in a lane that is served, a receiver is slow
- * or its sender is. What waits behind an open breaker counts for neither. Reads the beginning of `lanes_joining`, the
- * lines in `lanes_waiting` up to a bound, and one row of `queue_lane` for each lane that is served.
+ * What is due, apart by whose affair it is: lanes that wait need senders, unless their account has a limit, for which
+ * its lanes wait however many senders there are; in a lane that is served, a receiver is slow or its sender is. What
+ * waits behind an open breaker counts for none. Reads the beginning of `lanes_joining`, the lines in `lanes_waiting` up
+ * to a bound, the limit of each account in them, and one row of `queue_lane` for each lane that is served.
  */
 export async function countDueLanes(
   db: Queryable,
   { clock, leaseMs }: { clock: ScheduleClock; leaseMs: number },
 ): Promise<DueLanes> {
   const [row] = await db.query<DueLanes>(countDueLanesStatement(clock, leaseMs));
-  return row ?? { count: 0, oldestWaitingSeconds: 0, oldestServedSeconds: 0 };
+  return (
+    row ?? { count: 0, oldestWaitingSeconds: 0, oldestLimitedSeconds: 0, oldestServedSeconds: 0 }
+  );
 }
 
 export function countDueLanesStatement(clock: ScheduleClock, leaseMs: number): Statement {
@@ -37,12 +42,16 @@ export function countDueLanesStatement(clock: ScheduleClock, leaseMs: number): S
       select
         waiting.count,
         coalesce(extract(epoch from ${now} - waiting.oldest), 0)::float8 as "oldestWaitingSeconds",
+        coalesce(extract(epoch from ${now} - waiting.oldest_limited), 0)::float8 as "oldestLimitedSeconds",
         coalesce(extract(epoch from ${now} - served.oldest), 0)::float8 as "oldestServedSeconds"
       from (
-        select count(*)::int as count, min(claimable_at) as oldest
+        select
+          (count(*) filter (where rate.account_id is null))::int as count,
+          min(claimable_at) filter (where rate.account_id is null) as oldest,
+          min(claimable_at) filter (where rate.account_id is not null) as oldest_limited
         from (
           (
-            select claimable_at
+            select account_id, claimable_at
             from lanes
             where not waiting and claimable_at <= ${now} and claimable_at < 'infinity'
             order by claimable_at
@@ -50,13 +59,19 @@ export function countDueLanesStatement(clock: ScheduleClock, leaseMs: number): S
           )
           union all
           (
-            select claimable_at
+            select account_id, claimable_at
             from lanes
             where waiting and claimable_at <= ${now}
             order by account_id, claimable_at
             limit ${DUE_LANES_MAX}
           )
         ) as due
+        left join lateral (
+          select account_id
+          from delivery_rates
+          where account_id = due.account_id and per_second_max is not null
+          limit 1
+        ) as rate on true
       ) as waiting
       cross join (
         select min(first_attempt.due_at) as oldest

@@ -4,6 +4,7 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
+import { storeRate } from '#rates/delivery-rates.sql.ts';
 import { databaseClock } from '#schedule-clock.ts';
 import { claimOptions, ownLanes } from '#test/claim-options.ts';
 import { aBacklog } from '#test/a-backlog.ts';
@@ -302,7 +303,29 @@ test('the age of what is due is counted by itself in lanes that wait for a sende
   // Behind an open breaker it is a receiver's affair.
   await database.db.query(sql`
     update lanes set probe_at = now() + interval '1 minute' where id = any (${claimed.map(({ id }) => id)}::uuid[])`);
-  expect(await due()).toEqual({ count: 0, oldestWaitingSeconds: 0, oldestServedSeconds: 0 });
+  expect(await due()).toEqual({
+    count: 0,
+    oldestWaitingSeconds: 0,
+    oldestLimitedSeconds: 0,
+    oldestServedSeconds: 0,
+  });
+});
+
+test('lanes that wait for the limit of their account count for none that lacks a sender', async () => {
+  const limited = newId();
+  const unlimited = newId();
+  await storeRate(database.db, { accountId: limited, perSecondMax: 1, version: 1 });
+  // A limit that was removed leaves its row.
+  await storeRate(database.db, { accountId: unlimited, perSecondMax: null, version: 1 });
+  await aLane(1, -300_000, limited);
+  const inLine = await aLane(1, -600_000, limited);
+  await database.db.query(sql`update lanes set waiting = true where id = ${inLine}`);
+  await aLane(1, -30_000, unlimited);
+  const due = await countDueLanes(database.db, { clock, leaseMs: HOUR_MS });
+  expect(due.count).toBe(1);
+  expect(due.oldestWaitingSeconds).toBeGreaterThanOrEqual(30);
+  expect(due.oldestWaitingSeconds).toBeLessThan(300);
+  expect(due.oldestLimitedSeconds).toBeGreaterThanOrEqual(600);
 });
 
 test('lanes that two make at once are kept awake by both', async () => {

@@ -14,6 +14,7 @@ const PAUSE_MS_MAX = 500;
 
 /** The limits on deliveries per second, of which all senders take. */
 export type DeliveryRates = {
+  isLimited(accountId: string): boolean;
   /** Accounts of which nothing may be sent at this moment. */
   paused(): ReadonlySet<string>;
   /** What of the requests may be sent now. The others wait where they are. */
@@ -32,7 +33,7 @@ export function createDeliveryRates({ db, clock, accountOf }: Deps): DeliveryRat
   let rates: ReadonlyMap<string, number> = new Map();
   let refreshedMs = -Infinity;
   const pausedUntilMs = new Map<string, number>();
-  return { paused, admit, settle };
+  return { isLimited: (accountId) => rates.has(accountId), paused, admit, settle };
 
   function paused(): ReadonlySet<string> {
     const nowMs = performance.now();

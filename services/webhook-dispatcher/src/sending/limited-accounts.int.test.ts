@@ -6,8 +6,10 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
 import { storeRate } from '#rates/delivery-rates.sql.ts';
 import { aBacklog } from '#test/a-backlog.ts';
+import { startDispatcherProcess } from '#test/dispatcher-process.ts';
 import { emptyQueue } from '#test/read-queue.ts';
 import { type Receiver, startReceiver } from '#test/start-receiver.ts';
+import { testEnvironment } from '#test/test-dispatcher.ts';
 import { startTestSender, turnableClock } from '#test/test-sender.ts';
 
 const PER_SECOND_MAX = 20;
@@ -130,3 +132,17 @@ test('lanes of an account over its limit are not claimed and released in turn', 
   // One claim takes 64 of them.
   expect(row!.claims).toBeLessThanOrEqual(64);
 });
+
+test('what waits for the limit of its account is no late delivery of ours', async () => {
+  await using receiver = await startReceiver();
+  const accountId = newId();
+  await storeRate(database.db, { accountId, perSecondMax: 10, version: 1 });
+  await aLane(accountId, 'limited', 4);
+  await aLane(newId(), 'free', 3);
+  await using sender = await startDispatcherProcess({
+    ...testEnvironment({ databaseUrl: database.url, receiverPort: receiver.port }),
+    ROLES: 'sender',
+  });
+  await eventually(() => expect(receiver.requests).toHaveLength(7), 20_000);
+  expect(await sender.readCounter('webhook_event_to_first_attempt_seconds_count')).toBe(3);
+}, 60_000);

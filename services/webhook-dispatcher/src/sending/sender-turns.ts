@@ -130,11 +130,12 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
 }
 
 function serve(deps: TurnDeps, { lane, request, found, fetchedMs }: FoundInLane): void {
-  const { sends, inFlightPerLaneMax } = deps;
+  const { rates, sends, inFlightPerLaneMax } = deps;
   const isAll = found.length < request.take;
   lane.activeMs = fetchedMs;
   if (!isAll) lane.isDirty = true;
   sendsRepeated(countRepeats(lane, found.length, inFlightPerLaneMax));
   if (isAll) lane.isTakenOver = false;
-  for (const due of found) sends.begin({ due, lane, fetchedMs });
+  const isLimited = rates.isLimited(lane.accountId);
+  for (const due of found) sends.begin({ due, lane, fetchedMs, isLimited });
 }
