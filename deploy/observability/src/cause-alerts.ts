@@ -4,6 +4,10 @@ import type { Alert } from './alerts.ts';
 export const SERVICES = ['gateway', 'charges', 'payouts', 'ledger', 'webhook-dispatcher'] as const;
 
 const DAY_SECONDS = 86_400;
+/** By whether a receiver of theirs was reached. */
+const TRIED = 'webhook_tried_accounts';
+/** So few accounts may all have receivers that are away. */
+const ACCOUNTS_MIN = 5;
 /** Claims of Postgres as they are named in our own manifests and in the guide of CloudNativePG. */
 const POSTGRES_CLAIMS = 'persistentvolumeclaim=~".*(postgres|pixmesh-db).*"';
 
@@ -107,6 +111,40 @@ export const CAUSE_ALERTS: readonly Alert[] = [
     severity: 'page',
     for: '1m',
     expr: 'max(webhook_oldest_due_age_seconds{lane="waiting"}) > 60',
+    dashboard: 'dispatcher',
+  },
+  {
+    name: 'ReceiversUnreachable',
+    meaning: 'a sender reaches the receivers of hardly any account',
+    severity: 'page',
+    for: '1m',
+    // Accounts and not attempts: one merchant whose receivers are away is one account, however many attempts it costs.
+    expr: `max by (instance) (${TRIED}{reached="no"}) >= ${ACCOUNTS_MIN} and max by (instance) (${TRIED}{reached="no"}) > 4 * max by (instance) (${TRIED}{reached="yes"})`,
+    dashboard: 'dispatcher',
+  },
+  {
+    name: 'SecretsUnreadable',
+    meaning: 'senders cannot open secrets of webhooks, and deliveries with them fail',
+    severity: 'page',
+    for: '1m',
+    expr: 'sum(increase(webhook_attempts_total{reason="secret_unreadable"}[5m])) > 0',
+    dashboard: 'dispatcher',
+  },
+  {
+    name: 'OutcomesUnstorable',
+    meaning: 'attempts at deliveries could not be stored, and will be made again',
+    severity: 'ticket',
+    for: '0s',
+    expr: 'sum(increase(webhook_outcomes_lost_total{cause="unstorable"}[5m])) > 0',
+    dashboard: 'dispatcher',
+  },
+  {
+    name: 'LanesTakenOver',
+    meaning: 'senders have taken over lanes from one another for a quarter of an hour',
+    severity: 'ticket',
+    // A sender that dies once has its lanes taken over within a minute.
+    for: '15m',
+    expr: 'sum(increase(webhook_lanes_taken_over_total[5m])) > 0',
     dashboard: 'dispatcher',
   },
   {

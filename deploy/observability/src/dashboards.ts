@@ -187,6 +187,14 @@ const dispatcher: Dashboard = {
       ['sum(rate(webhook_lanes_taken_over_total[5m]))', 'taken over'],
       ['sum(rate(webhook_lanes_lost_total[5m]))', 'lost'],
     ),
+    panel('Accounts with receivers that are reached, and without', 'short', [
+      'sum by (reached) (webhook_tried_accounts)',
+      '{{reached}}',
+    ]),
+    panel('Outcomes lost', 'ops', [
+      'sum by (cause) (rate(webhook_outcomes_lost_total[5m]))',
+      '{{cause}}',
+    ]),
     panel('Sends that may repeat a request', 'ops', [
       'sum(rate(webhook_repeated_sends_total[5m]))',
       'repeated',

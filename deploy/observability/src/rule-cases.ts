@@ -92,6 +92,47 @@ export const CAUSE_CASES: readonly RuleCase[] = [
     { silentAt: '2m', firesAt: '3m' },
   ),
   fires(
+    'ReceiversUnreachable',
+    {
+      'webhook_tried_accounts{reached="no",instance="a"}': turns(8, 9),
+      'webhook_tried_accounts{reached="yes",instance="a"}': '2x300',
+      // One that is dead among few that are not.
+      'webhook_tried_accounts{reached="no",instance="b"}': '4x300',
+      'webhook_tried_accounts{reached="yes",instance="b"}': '0x300',
+    },
+    { silentAt: '2m', firesAt: '3m', labels: { instance: 'a' } },
+  ),
+  fires(
+    'SecretsUnreadable',
+    {
+      'webhook_attempts_total{outcome="failed",reason="secret_unreadable"}': turns(0, 1),
+      'webhook_attempts_total{outcome="failed",reason="connect_failed"}': '0+9x300',
+    },
+    { silentAt: '1m30s', firesAt: '3m' },
+  ),
+  fires(
+    'OutcomesUnstorable',
+    {
+      'webhook_outcomes_lost_total{cause="unstorable"}': turns(0, 1),
+      'webhook_outcomes_lost_total{cause="fenced"}': '0+9x300',
+    },
+    { silentAt: '1m', firesAt: '2m' },
+  ),
+  fires(
+    'LanesTakenOver',
+    { webhook_lanes_taken_over_total: '0x4 0+1x240' },
+    { silentAt: '15m', firesAt: '18m' },
+  ),
+  {
+    ...fires(
+      'LanesTakenOver',
+      // A sender that dies, and half an hour later one that dies again and again.
+      { webhook_lanes_taken_over_total: '0x4 64x120 64+1x160' },
+      { silentAt: '20m', firesAt: '50m' },
+    ),
+    name: 'LanesTakenOver: not where a sender dies once',
+  },
+  fires(
     'PostgresDiskFull',
     { 'postgres_errors_total{service="ledger",kind="disk_full"}': turns(0, 3) },
     { silentAt: '45s', firesAt: '2m', labels: { service: 'ledger' } },

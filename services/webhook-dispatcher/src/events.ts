@@ -7,6 +7,8 @@ import type { DueLanes } from '#lanes/count-due-lanes.sql.ts';
 
 const attempts = counter('webhook_attempts_total', 'Attempts by outcome and reason', [
   { outcome: 'succeeded', reason: 'none' },
+  // An alert sees the first.
+  { outcome: 'failed', reason: 'secret_unreadable' },
 ]);
 const repeats = counter(
   'webhook_repeated_sends_total',
@@ -91,6 +93,7 @@ type ServedLane = { readonly inFlight: ReadonlySet<string>; probeAtMs: number | 
 export function observeSender(deps: {
   state(): { slotsUsed: number; slotsMax: number };
   lanes(): Iterable<ServedLane>;
+  accounts(): { reached: number; unreached: number };
 }): void {
   observedGauge('webhook_in_flight', 'Sends in flight in this process', async () => [
     { value: deps.state().slotsUsed },
@@ -103,6 +106,17 @@ export function observeSender(deps: {
     for (const lane of deps.lanes()) count[stateOf(lane)] += 1;
     return Object.entries(count).map(([state, value]) => ({ value, attributes: { state } }));
   });
+  observedGauge(
+    'webhook_tried_accounts',
+    'Accounts to which this process has sent within five minutes, by whether a receiver of theirs was reached',
+    async () => {
+      const { reached, unreached } = deps.accounts();
+      return [
+        { value: reached, attributes: { reached: 'yes' } },
+        { value: unreached, attributes: { reached: 'no' } },
+      ];
+    },
+  );
 }
 
 /** What waits, as the database and the broker say it. */

@@ -26,8 +26,8 @@ export type DispatcherProcess = AsyncDisposable & {
   ended(): Promise<string | number>;
   /** Ends it as a machine that loses its power does. */
   kill(): void;
-  /** The sum of one of its counters over all labels; 0 while it has counted nothing. */
-  readCounter(name: string): Promise<number>;
+  /** The sum of one of its counters over all labels, or over those with one; 0 while it has counted nothing. */
+  readCounter(name: string, label?: string): Promise<number>;
   /** Asks it to end and answers as `ended` does. */
   stop(): Promise<string | number>;
 };
@@ -69,7 +69,8 @@ export async function startDispatcherProcess(env: NodeJS.ProcessEnv): Promise<Di
         [name]: action,
       }),
     kill: () => void child.kill('SIGKILL'),
-    readCounter: async (name) => sumOf(name, await (await fetch(`${internal}/metrics`)).text()),
+    readCounter: async (name, label = '') =>
+      sumOf({ name, label }, await (await fetch(`${internal}/metrics`)).text()),
     ended,
     stop,
     [Symbol.asyncDispose]: async () => void (await stop()),
@@ -87,7 +88,9 @@ export async function startDispatcherProcess(env: NodeJS.ProcessEnv): Promise<Di
 }
 
 /** Of the lines `name{labels} value`. */
-function sumOf(name: string, metrics: string): number {
-  const lines = metrics.split('\n').filter((line) => /^\w+/.exec(line)?.[0] === name);
+function sumOf({ name, label }: { name: string; label: string }, metrics: string): number {
+  const lines = metrics
+    .split('\n')
+    .filter((line) => /^\w+/.exec(line)?.[0] === name && line.includes(label));
   return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 }

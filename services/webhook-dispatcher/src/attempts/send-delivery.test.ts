@@ -9,6 +9,7 @@ import { BREAKER_THRESHOLD, PROBE_INTERVAL_MS, toOwnedLane } from '#lanes/owned-
 import type { DueDelivery } from './due-delivery.ts';
 import { createOpenedSecrets } from './opened-secrets.ts';
 import type { Outcome } from './outcome-store.ts';
+import { createReachedAccounts } from './reached-accounts.ts';
 import { RETRY_DELAYS_MS } from './retry-schedule.ts';
 import { type DeliveryToSend, sendDelivery } from './send-delivery.ts';
 
@@ -80,6 +81,7 @@ async function send(
     recorder: { record: async (outcome: Outcome) => void outcomes.push(outcome) },
     logger: createLogger('test', 'silent'),
     secrets: createOpenedSecrets('{}'),
+    reached: createReachedAccounts(),
     leaseLeftMsMin: LEASE_LEFT_MS_MIN,
     onAnswer: ({ lane }: DeliveryToSend) => {
       expect(outcomes).toEqual([]);

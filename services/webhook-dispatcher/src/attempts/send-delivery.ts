@@ -13,6 +13,7 @@ import { countAttempt, type OwnedLane, PROBE_INTERVAL_MS } from '#lanes/owned-la
 import type { DueDelivery } from './due-delivery.ts';
 import type { OpenedSecrets } from './opened-secrets.ts';
 import type { OutcomeRecorder } from './outcome-recorder.ts';
+import type { ReachedAccounts } from './reached-accounts.ts';
 import type { AttemptOutcome, LaneChange } from './record-outcomes.sql.ts';
 import { redactSecret } from './redact-secret.ts';
 import { nextStep } from './retry-schedule.ts';
@@ -22,6 +23,7 @@ export type SendDeps = {
   recorder: Pick<OutcomeRecorder, 'record'>;
   logger: Logger;
   secrets: OpenedSecrets;
+  reached: Pick<ReachedAccounts, 'note'>;
   /** What must be left of the lane's lease for a request to begin. */
   leaseLeftMsMin: number;
   /** Called once the receiver has answered, or did not in time, and that is counted: it may have another request. */
@@ -55,6 +57,7 @@ export async function sendDelivery(deps: SendDeps, send: DeliveryToSend): Promis
     firstAttemptStarted(due.eventAgeSeconds + waitedMs / 1000);
   }
   const result = await post(deps, due);
+  deps.reached.note(due.accountId, result.reason);
   if (result.outcome === 'succeeded') await failpoint('webhooks.send.after-2xx');
   const attempt = toOutcome(send, result, new Date(due.fetchedAtMs + waitedMs));
   const change = moveBreaker(lane, result);

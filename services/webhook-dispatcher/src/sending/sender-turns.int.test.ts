@@ -68,7 +68,7 @@ function startTurns(db: Database): { keeper: LaneKeeper; turns: SenderTurns } {
     keeper,
     recorder: { isBehind: () => false },
     rates: createDeliveryRates({ db, clock: databaseClock, accountOf }),
-    sends: { size: () => 0, begin: () => undefined, nextEnd: async () => undefined },
+    sends: { size: () => 0, begin: () => undefined },
     inFlightMax: 64,
     inFlightPerLaneMax: 10,
   });

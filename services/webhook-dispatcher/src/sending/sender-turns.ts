@@ -20,7 +20,7 @@ type TurnDeps = {
   keeper: LaneKeeper;
   recorder: Pick<OutcomeRecorder, 'isBehind'>;
   rates: DeliveryRates;
-  sends: RunningSends;
+  sends: Pick<RunningSends, 'size' | 'begin'>;
   inFlightMax: number;
   inFlightPerLaneMax: number;
 };

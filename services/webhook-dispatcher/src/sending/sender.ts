@@ -101,7 +101,7 @@ export function startSender(deps: SenderDeps): Sender {
     slotsUsed: sends.size(),
     slotsMax: deps.inFlightMax,
   });
-  observeSender({ state, lanes: () => keeper.lanes.values() });
+  observeSender({ state, lanes: () => keeper.lanes.values(), accounts: sends.accounts });
   return {
     wake: (laneIds = []) => {
       turns.markDue(laneIds);
