@@ -141,6 +141,16 @@ test('an alert about one service mutes no alert of another one', () => {
   }
 });
 
+test('while Postgres of the dispatcher is away, no alert says that its processes are gone', () => {
+  const rule = ALERTMANAGER.inhibit_rules.find(({ source_matchers }) =>
+    source_matchers.includes('service = "webhook-dispatcher"'),
+  );
+  const muted = rule?.target_matchers.join(',') ?? '';
+  const readsProcesses = ALERTS.filter(({ expr }) => expr.includes('webhook_processes'));
+  expect(readsProcesses).toHaveLength(3);
+  expect(readsProcesses.filter(({ name }) => !muted.includes(name))).toEqual([]);
+});
+
 test('every runbook has its headings, and names no metric that is not measured', () => {
   const known = declaredMetrics();
   for (const alert of ALERTS) {

@@ -71,8 +71,9 @@ export const ALERTMANAGER = {
       equal: ['service'],
     },
     {
+      // Which of its processes live is a table of that Postgres.
       source_matchers: ['alertname = "PostgresDown"', 'service = "webhook-dispatcher"'],
-      target_matchers: ['alertname = "DeliveriesOverdue"'],
+      target_matchers: ['alertname =~ "DeliveriesOverdue|IntakeDown|SenderDown|DispatcherApiDown"'],
     },
     {
       source_matchers: ['alertname = "KafkaDown"'],
