@@ -31,8 +31,8 @@ type scaledObject struct {
 			Behavior                   string
 		}
 		Triggers []struct {
-			Type     string
-			Metadata map[string]string
+			Type, MetricType string
+			Metadata         map[string]string
 		}
 	}
 }

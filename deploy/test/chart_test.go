@@ -94,6 +94,7 @@ func TestPlantedMistakes(t *testing.T) {
 		{"secret in values", "values.yaml", "settings: { ROLES: api }", "settings: { ROLES: api, REDIS_URL: 'rediss://u:p@redis' }", "the secret REDIS_URL is a value"},
 		{"wrong port", "templates/workloads.yaml", `"INTERNAL_PORT" "9090"`, `"INTERNAL_PORT" "9091"`, "nothing listens on port 9090"},
 		{"scaler on a metric that does not exist", "values.yaml", "query: max(webhook_due_lanes)", "query: max(webhook_due_deliveries)", "which no service exports"},
+		{"scaler that sees no CPU", "templates/workloads.yaml", "    - type: cpu\n      metricType: Utilization\n      metadata:\n        value: {{ $.Values.autoscaling.cpuPercent | quote }}\n", "", "adds no process where CPU is short"},
 		{"no budget", "templates/workloads.yaml", "  maxUnavailable: 1\n  selector:\n    matchLabels: {{- include \"pixmesh.labels\" $of", "  maxUnavailable: 1\n  selector:\n    matchLabels: {{- include \"pixmesh.labels\" (dict \"root\" $ \"name\" \"x\")", "no disruption budget"},
 		{"mutable tag", "templates/_pod.tpl", ":{{ $image.tag }}", ":latest", "mutable image"},
 		{"alert without a runbook", "files/rules.yml", "runbook: docs/runbooks/service-down.md", "runbook: ''", "alert ServiceDown: no runbook"},

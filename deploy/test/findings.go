@@ -253,11 +253,19 @@ func (c *chart) checkScalers(of contracts, add func(string, ...any)) {
 		} else if s.Spec.Fallback.Behavior != "currentReplicasIfHigher" {
 			add("%s: ends processes while nothing is known of the load", s.Name)
 		}
+		seesCPU := false
 		for _, trigger := range s.Spec.Triggers {
+			if trigger.Type == "cpu" {
+				seesCPU = trigger.MetricType == "Utilization" && trigger.Metadata["value"] != ""
+				continue
+			}
 			metric := metricName.FindString(trigger.Metadata["query"])
 			if !slices.Contains(of.Metrics, metric) {
 				add("%s: scaled on %q, which no service exports", s.Name, metric)
 			}
+		}
+		if !seesCPU {
+			add("%s: adds no process where CPU is short", s.Name)
 		}
 	}
 	if connections > connectionsMax {
