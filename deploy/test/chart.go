@@ -83,11 +83,11 @@ type chart struct {
 // render takes one of the value sets of the chart, and flags of helm beside it.
 func render(helm, folder, values string, flags ...string) (*chart, error) {
 	file := filepath.Join(folder, values)
-	if out, err := exec.Command(helm, "lint", "--strict", folder, "-f", file).CombinedOutput(); err != nil {
+	given := append([]string{folder, "-f", file, "--set-json", ownAddresses}, flags...)
+	if out, err := exec.Command(helm, append([]string{"lint", "--strict"}, given...)...).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("lint: %s", out)
 	}
-	args := append([]string{"template", "pixmesh", folder, "-f", file}, flags...)
-	out, err := exec.Command(helm, args...).CombinedOutput()
+	out, err := exec.Command(helm, append([]string{"template", "pixmesh"}, given...)...).CombinedOutput()
 	if err != nil {
 		return nil, fmt.Errorf("template: %s", out)
 	}

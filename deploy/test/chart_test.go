@@ -12,13 +12,16 @@ import (
 	"strings"
 	"testing"
 
+	core "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 )
 
 const (
 	chartFolder = "../helm/pixmesh"
 	boardFiles  = "../observability/grafana/*.json"
-	topicsGuide = "../../docs/guides/installations/strimzi.md"
+	// Every installation in production names its own.
+	ownAddresses = `ownAddresses=["192.0.2.20/32"]`
+	topicsGuide  = "../../docs/guides/installations/strimzi.md"
 )
 
 var (
@@ -176,6 +179,54 @@ func TestOptionalNetworks(t *testing.T) {
 	for _, finding := range rendered.findings(sources) {
 		t.Error(finding)
 	}
+}
+
+// What an installation itself is reached by is no receiver: neither the sender nor its policy lets a webhook there.
+func TestOwnAddresses(t *testing.T) {
+	rendered, err := render(helm, chartFolder, "values-production.yaml", "--set-json", `ownAddresses=["203.0.113.0/28","2001:db8::20/128"]`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range rendered.deployments {
+		want := ""
+		if d.Name == "pixmesh-dispatcher-sender" {
+			want = "203.0.113.0/28,2001:db8::20/128"
+		}
+		if refused := valueOf(d.Spec.Template.Spec.Containers[0].Env, "WEBHOOK_FORBIDDEN_ADDRESSES"); refused != want {
+			t.Errorf("%s refuses %q", d.Name, refused)
+		}
+	}
+	for _, own := range []string{"203.0.113.0/28", "2001:db8::20/128"} {
+		if !rendered.excepts(own) {
+			t.Errorf("senders reach %s", own)
+		}
+	}
+	if _, err := render(helm, chartFolder, "values-production.yaml", "--set-json", "ownAddresses=[]"); err == nil || !strings.Contains(err.Error(), "ownAddresses") {
+		t.Errorf("production without ownAddresses: %v", err)
+	}
+}
+
+func valueOf(env []core.EnvVar, name string) string {
+	for _, variable := range env {
+		if variable.Name == name {
+			return variable.Value
+		}
+	}
+	return ""
+}
+
+// excepts a network from what may be reached in the internet.
+func (c *chart) excepts(cidr string) bool {
+	for _, p := range c.policies {
+		for _, rule := range p.Spec.Egress {
+			for _, peer := range rule.To {
+				if peer.IPBlock != nil && slices.Contains(peer.IPBlock.Except, cidr) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // reaches a network that a policy names as it is.

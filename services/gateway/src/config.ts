@@ -15,12 +15,12 @@ import {
   toTlsIdentity,
 } from '@pixmesh/service/tls-identity';
 import { parsedText } from '@pixmesh/contracts/http/text-field';
+import { ADDRESS_LIST_EXPECTED, parseAddressList } from '@pixmesh/kernel/address-list';
 import { ReconciliationConfig } from '@pixmesh/reconciliation/reconciliation-config';
 import { rotatableSecret } from '@pixmesh/service/rotatable-secret';
 import { z } from 'zod';
 
 import { PeppersSetting } from '#authentication/peppers.ts';
-import { parseTrustedProxies } from '#edge/addresses.ts';
 import type { Edge } from '#edge/guard-listener.ts';
 import { parseOrigins } from '#edge/other-origins.ts';
 
@@ -34,8 +34,6 @@ const DAY_SECONDS = 24 * 60 * 60;
 
 const CALLBACK_SECRET_EXPECTED = 'expected at least 32 characters of A-Z a-z 0-9 - _ . ~';
 
-const PROXIES_EXPECTED =
-  'expected IP addresses or networks such as 10.0.0.0/8, separated by commas';
 const ORIGINS_EXPECTED = 'expected origins such as https://app.example.com, separated by commas';
 /**
  * One merchant may have 1,000 requests in flight (decision 272), from one address and over HTTP/1.1, and needs room
@@ -98,7 +96,7 @@ const Settings = z.object({
   /** Where gateways count together what is limited; absent: each counts by itself. */
   ...RedisConfig,
   /** Proxies before the listeners, whose `X-Forwarded-For` names the client. */
-  TRUSTED_PROXIES: parsedText(parseTrustedProxies, PROXIES_EXPECTED).prefault(''),
+  TRUSTED_PROXIES: parsedText(parseAddressList, ADDRESS_LIST_EXPECTED).prefault(''),
   /** Connections of one client address to one listener; a trusted proxy has no such bound. */
   CONNECTIONS_PER_ADDRESS_MAX: atLeast(1, 'connections').default(CONNECTIONS_PER_ADDRESS_DEFAULT),
   /** For how long browsers are asked to come by HTTPS alone; absent: they are not asked. */

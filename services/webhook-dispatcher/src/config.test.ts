@@ -38,6 +38,16 @@ describe('the configuration', () => {
     expectRefused({ ...rest, ROLES: 'sender' }, /^WEBHOOK_SEALING_PRIVATE_KEYS: /);
   });
 
+  test('takes networks of the installation beside single addresses', () => {
+    const WEBHOOK_FORBIDDEN_ADDRESSES = '203.0.113.0/28,2001:db8::20';
+    const config = readConfig(DispatcherConfig, { ...ENV, WEBHOOK_FORBIDDEN_ADDRESSES });
+    const addresses = ['203.0.113.15', '203.0.113.16', '2001:db8::20', '2001:db8::21'];
+    expect(addresses.filter(config.WEBHOOK_FORBIDDEN_ADDRESSES)).toEqual([
+      '203.0.113.15',
+      '2001:db8::20',
+    ]);
+  });
+
   test.each([
     [{ ROLES: 'api,janitor' }, /^ROLES/],
     [{ DELIVERY_LEASE_MS: '11500' }, /^DELIVERY_LEASE_MS: /],

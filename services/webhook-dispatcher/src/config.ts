@@ -8,11 +8,11 @@ import {
 } from '@pixmesh/service/config';
 import { RedisConfig } from '@pixmesh/service/redis-connection';
 import { parsedText } from '@pixmesh/contracts/http/text-field';
+import { ADDRESS_LIST_EXPECTED, parseAddressList } from '@pixmesh/kernel/address-list';
 import { isSealingPrivateKeys, isSealingPublicKey } from '@pixmesh/kernel/sealed-secret-keys';
 import { z } from 'zod';
 
 import { parseDevReceivers } from '#exchange/dev-receivers.ts';
-import { parseForbiddenAddresses } from '#exchange/forbidden-addresses.ts';
 import { DELIVERY_TIMEOUT_MS, LEASE_MARGIN_MS, LEASE_MARGIN_MS_MIN } from '#lanes/lease.ts';
 
 /** What a process may do of the service's work. */
@@ -63,11 +63,8 @@ const Settings = z.object({
     parseDevReceivers,
     'expected name=host:port, separated by commas',
   ).prefault(''),
-  /** The installation's own public addresses: no delivery may reach them. */
-  WEBHOOK_FORBIDDEN_ADDRESSES: parsedText(
-    parseForbiddenAddresses,
-    'expected IP addresses, separated by commas',
-  ).prefault(''),
+  /** The installation's own public addresses and networks: no delivery may reach them. */
+  WEBHOOK_FORBIDDEN_ADDRESSES: parsedText(parseAddressList, ADDRESS_LIST_EXPECTED).prefault(''),
   /** Age from which events, deliveries and attempts are dropped, by weeks. */
   DELIVERY_KEEP_DAYS: z.coerce.number().int().min(KEEP_DAYS_MIN).default(KEEP_DAYS),
   DELIVERY_TIMEOUT_MS: milliseconds(DELIVERY_TIMEOUT_MS),

@@ -1,31 +1,12 @@
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
 
 /** Whether what stands at an address is a proxy of ours, whose `X-Forwarded-For` is believed. */
 export type IsTrustedProxy = (address: string) => boolean;
 
-const ADDRESS_BITS = { ipv4: 32, ipv6: 128 } as const;
 const MAPPED_IPV4 = /^::ffff:(?=\d+\.)/i;
 const IPV6_GROUPS = 8;
 /** A provider gives each customer at least a /64, within which addresses cost nothing. */
 const NETWORK_GROUPS = 4;
-
-/** Reads addresses and networks (`10.0.0.0/8`), separated by commas; null when one of them is none. */
-export function parseTrustedProxies(text: string): IsTrustedProxy | null {
-  const list = new BlockList();
-  const entries = text.split(',').map((entry) => entry.trim());
-  for (const entry of entries.filter((one) => one !== '')) {
-    const [network = '', bits, ...rest] = entry.split('/');
-    const family = familyOf(network);
-    if (family === null || rest.length > 0) return null;
-    const prefix = bits === undefined ? ADDRESS_BITS[family] : readPrefix(bits, family);
-    if (prefix === null) return null;
-    list.addSubnet(network, prefix, family);
-  }
-  return (address) => {
-    const family = familyOf(address);
-    return family !== null && list.check(address, family);
-  };
-}
 
 /**
  * Whom a request is from: who holds the connection, or, where that is a trusted proxy, the last address in
@@ -48,7 +29,7 @@ export function findClientAddress(
 
 /** What counts as one caller among connections: an IPv4 address, or an IPv6 network of 64 bits. */
 export function networkOf(address: string): string {
-  if (familyOf(address) !== 'ipv6') return address;
+  if (isIP(address) !== 6) return address;
   const [head = '', tail] = address.split('::');
   const left = head === '' ? [] : head.split(':');
   const right = tail === undefined || tail === '' ? [] : tail.split(':');
@@ -59,17 +40,5 @@ export function networkOf(address: string): string {
 /** Without the IPv6 notation of an IPv4 address, and without the name of an interface; null for what is none. */
 export function plainAddress(text: string | undefined): string | null {
   const address = (text ?? '').replace(MAPPED_IPV4, '').replace(/%.*$/, '');
-  return familyOf(address) === null ? null : address;
-}
-
-function familyOf(address: string): 'ipv4' | 'ipv6' | null {
-  const version = isIP(address);
-  if (version === 0) return null;
-  return version === 4 ? 'ipv4' : 'ipv6';
-}
-
-/** Zero bits would be everybody. */
-function readPrefix(bits: string, family: 'ipv4' | 'ipv6'): number | null {
-  const prefix = /^\d{1,3}$/.test(bits) ? Number(bits) : 0;
-  return prefix >= 1 && prefix <= ADDRESS_BITS[family] ? prefix : null;
+  return isIP(address) === 0 ? null : address;
 }

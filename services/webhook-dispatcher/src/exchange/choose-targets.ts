@@ -1,18 +1,19 @@
 import { isIP } from 'node:net';
 
+import type { AddressList } from '@pixmesh/kernel/address-list';
 import { isPublicAddress } from '@pixmesh/kernel/ip-ranges';
 import { checkPublicUrl } from '@pixmesh/kernel/public-url';
 
 import { AttemptFailure } from './attempt-failure.ts';
 import { type DevReceiver, findDevReceiver } from './dev-receivers.ts';
 import type { DialTarget } from './dial-target.ts';
-import type { IsForbiddenAddress } from './forbidden-addresses.ts';
 import type { ResolveName } from './resolve-name.ts';
 
 export type TargetDeps = {
   resolveName: ResolveName;
   devReceivers: readonly DevReceiver[];
-  isForbiddenAddress: IsForbiddenAddress;
+  /** Whether an address belongs to this installation (decision 165). */
+  isForbiddenAddress: AddressList;
 };
 
 /** Checks the stored URL again, as every attempt must: it may be older than today's rules (rule 6). */

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 
+import { parseAddressList } from '@pixmesh/kernel/address-list';
 import { isPublicAddress } from '@pixmesh/kernel/ip-ranges';
 import { answerInTurn, type DnsAnswer, startDnsServer } from '@pixmesh/testkit/dns-server';
 import { buildConnector } from 'undici';
@@ -9,7 +10,6 @@ import { answerWith, type Receiver, startReceiver } from '#test/start-receiver.t
 
 import { parseDevReceivers } from './dev-receivers.ts';
 import { createExchange, type ExchangeResult } from './exchange.ts';
-import { parseForbiddenAddresses } from './forbidden-addresses.ts';
 import { createResolver } from './resolve-name.ts';
 
 /** Short, so that a name server that never answers costs the suite little. */
@@ -104,7 +104,7 @@ async function run(
     timeoutMs: TIMEOUT_MS,
     resolveName: createResolver([dns.address]),
     devReceivers: parseDevReceivers(`*.receiver.example.com=127.0.0.1:${receiver.port}`) ?? [],
-    isForbiddenAddress: parseForbiddenAddresses(OWN_ADDRESS) ?? (() => true),
+    isForbiddenAddress: parseAddressList(OWN_ADDRESS) ?? (() => true),
     // Where a public address is dialled, the receiver stands in for it.
     openSocket: (timeout) => {
       const connect = buildConnector({ timeout });
