@@ -1,4 +1,5 @@
 import { createServiceApp, EDGE_HEADER_BYTES_MAX } from '@pixmesh/http/service-app';
+import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import type { FastifyInstance } from 'fastify';
 
@@ -40,7 +41,12 @@ type AdminDeps = OperatorAuthDeps &
   KeyDeps &
   ReconciliationDeps &
   LettersDeps &
-  LimitsDeps & { logger: Logger; edge: Edge };
+  LimitsDeps & {
+    /** Of the audit log and the request log alone. */
+    logs: Database;
+    logger: Logger;
+    edge: Edge;
+  };
 
 /** Listener 2: what operators, the dashboard and the CLI see. */
 export function buildAdminApp(deps: AdminDeps): FastifyInstance {
@@ -56,12 +62,12 @@ export function buildAdminApp(deps: AdminDeps): FastifyInstance {
     requireOperator(routes, deps);
     reportMismatches(routes, deps.logger);
     registerOperators(routes, deps);
-    registerListAudit(routes, deps);
+    registerListAudit(routes, { db: deps.logs });
     registerAccounts(routes, deps);
     registerLimits(routes, deps);
     registerApplications(routes, deps);
     registerKeys(routes, deps);
-    registerListRequests(routes, deps);
+    registerListRequests(routes, { db: deps.logs });
     registerForwardedReads(routes, deps);
     registerCharges(routes, deps);
     registerPayouts(routes, deps);

@@ -25,7 +25,7 @@ import type { Edge } from '#edge/guard-listener.ts';
 import { parseOrigins } from '#edge/other-origins.ts';
 
 const SECRET_LENGTH_MIN = 32;
-const POOL_SIZE_DEFAULT = 10;
+const POOL_SIZE_DEFAULT = 8;
 const REQUEST_LOG_DAYS_DEFAULT = 90;
 /** The database enforces it too. */
 const REQUEST_LOG_DAYS_MIN = 7;

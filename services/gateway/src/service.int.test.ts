@@ -20,6 +20,29 @@ test('the gateway is alive, and ready as long as its tables answer', async () =>
   expect((await read('/livez')).status).toBe(200);
 });
 
+test('no key waits for what operators read of the logs', async () => {
+  await using gateway = await startTestGateway({ DATABASE_POOL_SIZE: '2' });
+  const tenant = await gateway.createTenant();
+  await using admin = createPool({ url: gateway.database.adminUrl, applicationName: 'test' });
+  const reads = await admin.transaction(async (tx) => {
+    await tx.query(sql`lock table gateway.request_log, gateway.audit_log in access exclusive mode`);
+    const begun = ['/admin/requests', '/admin/audit'].map((path) => gateway.admin('GET', path));
+    await eventually(async () => {
+      const waiting = await admin.query(
+        sql`
+          select
+          from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'
+            and query ~ 'request_log_list|audit_list'`,
+      );
+      expect(waiting).toHaveLength(2);
+    });
+    expect((await gateway.request(tenant.key, 'GET', '/v1/account')).status).toBe(200);
+    return begun;
+  });
+  await Promise.all(reads);
+});
+
 test('stopping it loses neither a request in progress nor a row of the log', async () => {
   const gateway = await startTestGateway();
   await using admin = createPool({ url: gateway.database.adminUrl, applicationName: 'test' });

@@ -43,6 +43,8 @@ import { buildPublicApp } from './public-app.ts';
 
 /** Callbacks, the relay's open claim and the request log; apart from requests, so that neither starves. */
 const BACKGROUND_POOL_SIZE = 6;
+/** What operators read of the two logs may take long: some filters have no index. No key waits for it. */
+const LOGS_POOL_SIZE = 2;
 
 export type Gateway = Awaited<ReturnType<typeof startGateway>>;
 
@@ -53,7 +55,7 @@ export async function startGateway(config: GatewayConfig) {
     use('failpoints', await startFailpoints({ config, identity }));
     observeCertificates(config, identity);
     const broker = messagingSettings(config, identity);
-    const { db, background } = await openPools(config, logger, use);
+    const { db, background, logs } = await openPools(config, logger, use);
     const clients = openClients(config, identity, use);
     const outbox = createWakeSignal();
     const messaging = use(
@@ -94,7 +96,7 @@ export async function startGateway(config: GatewayConfig) {
     const common = { config, db, logger, clients, wakeOutbox, counters };
     const apps = {
       public: buildPublic({ ...common, requestLog }),
-      admin: buildAdmin({ ...common, reconciliation, messaging }),
+      admin: buildAdmin({ ...common, logs, reconciliation, messaging }),
       callback: buildCallbackApp({
         db: background,
         logger,
@@ -126,11 +128,12 @@ async function openPools(config: GatewayConfig, logger: Logger, use: Parts['use'
     'background pool',
     createPool({ ...pool, name: 'background', max: BACKGROUND_POOL_SIZE }),
   );
+  const logs = use('logs pool', createPool({ ...pool, name: 'logs', max: LOGS_POOL_SIZE }));
   observeServer(background);
-  const wanted = config.DATABASE_POOL_SIZE + BACKGROUND_POOL_SIZE;
+  const wanted = config.DATABASE_POOL_SIZE + BACKGROUND_POOL_SIZE + LOGS_POOL_SIZE;
   void checkConnectionBudget({ db: background, logger, wanted });
   await openConnections(db, background);
-  return { db, background };
+  return { db, background, logs };
 }
 
 /** For the whole installation: the gateway may see the offsets of every group, and no message of any. */
@@ -181,15 +184,21 @@ function buildPublic(parts: AppParts & { requestLog: RequestLog }): FastifyInsta
 function buildAdmin({
   config,
   db,
+  logs,
   logger,
   clients,
   wakeOutbox,
   counters,
   reconciliation,
   messaging,
-}: AppParts & { reconciliation: Reconciliation; messaging: Messaging }): FastifyInstance {
+}: AppParts & {
+  logs: Database;
+  reconciliation: Reconciliation;
+  messaging: Messaging;
+}): FastifyInstance {
   return buildAdminApp({
     db,
+    logs,
     logger,
     pepper: config.API_KEY_PEPPER.current,
     clients,

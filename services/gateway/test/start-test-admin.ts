@@ -34,6 +34,7 @@ export async function startTestAdmin(deps: {
   const write = (line: string) => void warnings.push(JSON.parse(line) as Record<string, unknown>);
   const app = buildAdminApp({
     db: deps.db,
+    logs: deps.db,
     logger: createLogger('gateway', 'warn', { write }),
     pepper: { version: 1, bytes: Buffer.alloc(32) },
     clients: ownersThat(deps.answer),

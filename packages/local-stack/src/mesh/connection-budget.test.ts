@@ -21,5 +21,5 @@ test('what does not fit is said in one line with its numbers', () => {
 
 test('a pool size that the shell gives is counted', () => {
   vi.stubEnv('DATABASE_POOL_SIZE', '100');
-  expect(findOverdraft(new Map(), 400)).toContain('webhook-dispatcher 1 x 200 + gateway 1 x 106');
+  expect(findOverdraft(new Map(), 400)).toContain('webhook-dispatcher 1 x 200 + gateway 1 x 108');
 });

@@ -173,7 +173,7 @@ export const MESH_SERVICES: readonly MeshService[] = [
   {
     name: 'gateway',
     schema: 'gateway',
-    connections: (poolSize = 10) => poolSize + 6,
+    connections: (poolSize = 8) => poolSize + 8,
     ports: {
       PUBLIC_PORT: 'gateway',
       ADMIN_PORT: 'admin',

@@ -46,6 +46,7 @@ export async function insertRequests(
 /**
  * Newest first by id, which begins with the time, so that the partitions are read one after the other until the page
  * is full. Reads the primary key or the index of a filter; a request id is a row's own id, and instants are ids too.
+ * A method, or a status below 300, has no index, which each request would write: rare ones are searched for row by row.
  */
 export async function listRequests(
   db: Queryable,
