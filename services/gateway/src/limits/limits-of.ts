@@ -19,8 +19,8 @@ const MINUTE_MS = 60_000;
 export const COUNTERS = {
   minute: (id: string) => `pixmesh:minute:${id}`,
   inFlight: (id: string) => `pixmesh:in-flight:${id}`,
-  /** Of the installation's own window, which may have another length. */
-  rate: (keyId: string) => `pixmesh:rate:${keyId}`,
+  /** Of the installation's own window. Of one whose length was changed, another: what has begun keeps its own end. */
+  rate: (keyId: string, windowMs: number) => `pixmesh:rate:${windowMs}:${keyId}`,
 } as const;
 
 const REFUSALS = {
@@ -44,7 +44,7 @@ export function limitsOf(
     ofKey === null &&
       keyDefault !== null && {
         ...keyDefault,
-        counter: COUNTERS.rate(keyId),
+        counter: COUNTERS.rate(keyId, keyDefault.windowMs),
         refusal: REFUSALS.keyRate,
       },
     account.requests_per_minute_max !== null &&

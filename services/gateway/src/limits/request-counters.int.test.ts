@@ -1,4 +1,4 @@
-import { newId } from '@pixmesh/kernel/ids';
+import { type AccountId, type ApiKeyId, newId } from '@pixmesh/kernel/ids';
 import type { RedisAddress } from '@pixmesh/service/redis-connection';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { eventually } from '@pixmesh/testkit/eventually';
@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { startPausableProxy } from '#test/pausable-proxy.ts';
 
-import type { RequestLimits } from './limits-of.ts';
+import { limitsOf, type RequestLimits } from './limits-of.ts';
 import { createRedisCounts } from './redis-counts.ts';
 import { type Admission, RequestCounters } from './request-counters.ts';
 
@@ -81,6 +81,19 @@ test('a window begins anew when it has passed', async () => {
   await eventually(async () => {
     admitted(await one.admit(limits));
   });
+});
+
+test('a window whose length was changed begins anew', async () => {
+  const none = { requests_per_minute_max: null, requests_in_flight_max: null };
+  const caller = {
+    accountId: newId<AccountId>(),
+    keyId: newId<ApiKeyId>(),
+    limits: { account: none, key: none },
+  };
+  const [long, short] = [600_000, 1_000].map((windowMs) => limitsOf(caller, { max: 1, windowMs }));
+  admitted(await one.admit(long!));
+  expect(await one.admit(long!)).toMatchObject({ kind: 'exceeded' });
+  admitted(await one.admit(short!));
 });
 
 test('of many requests at two gateways exactly as many pass as a window allows', async () => {
