@@ -17,6 +17,8 @@ export type EndpointId = Branded<'endpoint'>;
 
 const UUID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
+const END_TO_END_ID_PATTERN = /^[\x21-\x7e]{1,64}$/;
+
 /** RFC 9562 section 5.9. */
 export const NIL_ID = '00000000-0000-0000-0000-000000000000';
 
@@ -116,6 +118,11 @@ export function toAcquirerId(id: string): string {
 export function fromAcquirerId<Id extends string>(text: string): Id | null {
   const match = /^([^A-Z]{8})([^A-Z]{4})([^A-Z]{4})([^A-Z]{4})([^A-Z]{12})$/.exec(text);
   return match ? parseId<Id>(match.slice(1).join('-')) : null;
+}
+
+/** The end-to-end id that a callback names, or null. Real ones deviate from their pattern; what is kept is bounded. */
+export function readEndToEndId(value: unknown): string | null {
+  return typeof value === 'string' && END_TO_END_ID_PATTERN.test(value) ? value : null;
 }
 
 /** UUID version 5 (RFC 9562 section 5.5): SHA-1 over namespace and name. */

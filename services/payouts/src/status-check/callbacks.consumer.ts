@@ -2,7 +2,7 @@ import { CONSUMER_GROUPS } from '@pixmesh/contracts/internal/consumer-groups';
 import { AcquirerCallback } from '@pixmesh/contracts/messages/acquirer-callback.v1';
 import { on } from '@pixmesh/kafka/message-handler';
 import type { ConsumerGroup } from '@pixmesh/kafka/messaging';
-import { fromAcquirerId, type PayoutId } from '@pixmesh/kernel/ids';
+import { fromAcquirerId, type PayoutId, readEndToEndId } from '@pixmesh/kernel/ids';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 import { z } from 'zod';
@@ -20,7 +20,7 @@ const OWN_KINDS: ReadonlySet<string> = new Set(['sent', 'sent_return']);
 
 /** What an item says about which payout it speaks of; anything else in it proves nothing. */
 const Item = z.object({
-  endToEndId: z.string().nullish().catch(null),
+  endToEndId: z.unknown().optional(),
   gnExtras: z
     .object({ idEnvio: z.string().nullish().catch(null) })
     .nullish()
@@ -50,5 +50,5 @@ function isOwn({ kind }: Readonly<Record<string, string | undefined>>): boolean 
 function nameOf(item: unknown): NamedPayout {
   const { endToEndId, gnExtras } = Item.parse(item);
   const id = gnExtras?.idEnvio ? fromAcquirerId<PayoutId>(gnExtras.idEnvio) : null;
-  return { id, endToEndId: endToEndId ?? null, traceparent: currentTraceParent() };
+  return { id, endToEndId: readEndToEndId(endToEndId), traceparent: currentTraceParent() };
 }

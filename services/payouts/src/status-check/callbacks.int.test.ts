@@ -166,6 +166,7 @@ test.each<[string, Item]>([
   ['of somebody else', { endToEndId: 'E0', gnExtras: { idEnvio: toAcquirerId(newId()) } }],
   ['with an idEnvio that is none of ours', { gnExtras: { idEnvio: 'not-an-id' } }],
   ['that names nothing', {}],
+  ['with an end-to-end id that no text may hold', { endToEndId: 'E\0', tipo: 'SOLICITACAO' }],
   ['with broken names', { endToEndId: 7, gnExtras: 'x' }],
   ['with a broken idEnvio', { endToEndId: null, gnExtras: { idEnvio: { a: 1 } } }],
 ])('a callback %s is logged without its contents and does nothing', async (_name, item) => {
