@@ -122,6 +122,19 @@ test.each([
   expect(calls).toBe(times);
 });
 
+test('a call that is made again carries the time that is left then', async () => {
+  let leftMs = 5_000;
+  const given: number[] = [];
+  const client = await clientOf((request, response) => {
+    given.push(Number(request.headers['x-pixmesh-timeout-ms']));
+    if (given.length > 1) return response.end();
+    leftMs = 2_000;
+    return request.socket.destroy();
+  });
+  await client.request(aCall({ deadline: { ...deadlineIn(5_000), remainingMs: () => leftMs } }));
+  expect(given).toEqual([4_900, 1_900]);
+});
+
 test('a read goes on at another process where one was cut off in its answer', async () => {
   let calls = 0;
   const client = await clientOf((request, response) => {

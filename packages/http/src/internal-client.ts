@@ -89,17 +89,19 @@ export function createInternalClient(options: {
   }
 
   async function send(pool: Pool, call: InternalRequest): Promise<InternalAnswer> {
-    const timeoutMs = Math.max(1, call.deadline.remainingMs() - HOP_MARGIN_MS);
     const requestId = currentRequestId();
     const headers = {
       ...call.headers,
-      [INTERNAL_HEADERS.timeoutMs]: String(timeoutMs),
       ...(call.claims === null ? {} : { [INTERNAL_HEADERS.claims]: encodeClaims(call.claims) }),
       ...(requestId === null ? {} : { [INTERNAL_HEADERS.requestId]: requestId }),
     };
     for (let tries = 1; ; tries += 1) {
       try {
-        return await exchange(pool, call, headers);
+        const timeoutMs = Math.max(1, call.deadline.remainingMs() - HOP_MARGIN_MS);
+        return await exchange(pool, call, {
+          ...headers,
+          [INTERNAL_HEADERS.timeoutMs]: String(timeoutMs),
+        });
       } catch (error) {
         if (tries < TRIES_MAX && mayRepeat(call.method, error)) continue;
         throw new AppError('DEPENDENCY_UNAVAILABLE', {
