@@ -28,7 +28,8 @@ export const EDGE_HEADER_BYTES_MAX = 8 * 1024;
 export const PEER_HEADER_BYTES_MAX = 7 * EDGE_HEADER_BYTES_MAX;
 /** Node's defaults are generous to slow and hostile clients; these are not. */
 const HEADERS_TIMEOUT_MS = 5_000;
-const REQUEST_TIMEOUT_MS = 15_000;
+/** How long a request may take to arrive, its body included. */
+export const ARRIVAL_MS_MAX = 15_000;
 /** How often the two are checked: Node's own 30 s would make them mean nothing. */
 const TIMEOUTS_CHECK_INTERVAL_MS = 1_000;
 const CONNECTIONS_MAX = 10_000;
@@ -78,7 +79,7 @@ export function createServiceApp(options: ServiceAppOptions): FastifyInstance {
   const app = fastify({
     logger: false,
     bodyLimit: bodyBytesMax,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: ARRIVAL_MS_MAX,
     maxRequestsPerSocket: REQUESTS_PER_SOCKET_MAX,
     ...serverOptions(options),
     exposeHeadRoutes: false,

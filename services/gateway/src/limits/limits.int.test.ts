@@ -1,15 +1,22 @@
 import { randomBytes } from 'node:crypto';
 
+import { ARRIVAL_MS_MAX } from '@pixmesh/http/service-app';
+import { READING_MS_MAX } from '@pixmesh/http/unread-answers';
 import { newId } from '@pixmesh/kernel/ids';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { testInfra } from '@pixmesh/testkit/test-infra';
-import { testRedisVariables } from '@pixmesh/testkit/test-redis';
+import { connectTestRedis, testRedisVariables } from '@pixmesh/testkit/test-redis';
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { answerJson } from '#test/start-fake-owner.ts';
 import { startPausableProxy } from '#test/pausable-proxy.ts';
 import { startTestGateway, type Tenant, type TestGateway } from '#test/start-test-gateway.ts';
+
+import { COUNTERS } from './limits-of.ts';
+
+/** `REQUEST_TIMEOUT_MS` of the gateways. */
+const WORK_MS_MAX = 10_000;
 
 let first: TestGateway;
 let second: TestGateway;
@@ -155,6 +162,25 @@ test('a client that leaves does not end what is done for its request', async () 
   expect(await askBoth(tenant)).toEqual([429, 429]);
   answerHeld(held);
   await eventually(async () => expect(await askBoth(tenant)).toEqual([200, 200]));
+});
+
+test('a place is held for as long as a request may arrive, be worked on and have its answer read', async () => {
+  const tenant = await first.createTenant();
+  await limitKey(tenant, { requests_in_flight_max: 1 });
+  const held = holdAnswers();
+  const begunMs = performance.now();
+  const running = readCharge(first, tenant);
+  await eventually(() => expect(held).toHaveLength(1));
+  const redis = await connectTestRedis();
+  try {
+    const leftMs = await redis.pTTL(COUNTERS.inFlight(tenant.keyId));
+    const leaseMs = leftMs + (performance.now() - begunMs);
+    expect(leaseMs).toBeGreaterThan(ARRIVAL_MS_MAX + WORK_MS_MAX + READING_MS_MAX);
+  } finally {
+    redis.destroy();
+  }
+  answerHeld(held);
+  expect((await running).status).toBe(200);
 });
 
 test('a request that is refused after it was admitted gives its place back', async () => {
