@@ -3,10 +3,12 @@ import type { TlsIdentity } from '@pixmesh/service/tls-identity';
 import type { RotatableSecret } from '@pixmesh/service/rotatable-secret';
 import type { FastifyInstance } from 'fastify';
 
+import { countRefusedHandshakes } from '#callbacks/count-refused-handshakes.ts';
 import type { CallbackDeps } from '#callbacks/receive-callback.ts';
 import { registerReceiveCallback } from '#callbacks/receive-callback.route.ts';
 import { createKeepUnusable } from '#callbacks/keep-unusable.ts';
 import { type Edge, guardListener } from '#edge/guard-listener.ts';
+import { countUnauthorized } from '#events.ts';
 import { requestIdOf } from '#edge/stamp-answers.ts';
 
 /** An acquirer groups items, so its bodies may be larger than a merchant's. */
@@ -30,6 +32,7 @@ export function buildCallbackApp(deps: Deps): FastifyInstance {
     ...(deps.tls && { mutualTls: fixedTls(deps.tls) }),
   });
   guardListener(app, 'callbacks', deps.edge);
+  countRefusedHandshakes(app, () => countUnauthorized('callbacks'));
   const keepUnusable = createKeepUnusable({ logger: deps.logger, now: () => performance.now() });
   registerReceiveCallback(app, { ...deps, keepUnusable });
   return app;

@@ -8,7 +8,7 @@ export type Listener = (typeof LISTENERS)[number];
 
 const unauthorized = counter(
   'gateway_unauthorized_total',
-  'Requests without an accepted key or token',
+  'Requests without an accepted key or token, and refused handshakes of callbacks',
   LISTENERS.map((listener) => ({ listener })),
 );
 const mismatches = counter(
