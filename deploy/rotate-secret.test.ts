@@ -14,6 +14,18 @@ describe('a rotation', () => {
     expect(rotateSecret('API_KEY_PEPPER', 'add', next)).toMatch(/,3:[\w-]{43}$/);
   });
 
+  test('of a pepper does not end with the one that keys have moved away from', () => {
+    const both = rotateSecret('API_KEY_PEPPER', 'add', PEPPER);
+    const end = () => rotateSecret('API_KEY_PEPPER', 'end', both);
+    expect(end).toThrow('rotate: end drops the pepper with the lower version; swap first');
+    const swappedBack = rotateSecret(
+      'API_KEY_PEPPER',
+      'swap',
+      rotateSecret('API_KEY_PEPPER', 'swap', both),
+    );
+    expect(swappedBack).toBe(both);
+  });
+
   test('of a callback secret makes one that can stand in an address', () => {
     expect(rotateSecret('CALLBACK_SECRET', 'add', 'old')).toMatch(/^old,[\w-]{43}$/);
   });

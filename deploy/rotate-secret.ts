@@ -13,11 +13,17 @@ type Rotation = {
 
 const OTHER_PASSWORD = 'other_password';
 
+const PEPPERS = listed((current) => `${versionOf(current) + 1}:${createSecret()}`);
+
 const ROTATIONS: Readonly<Record<string, Rotation>> = {
-  API_KEY_PEPPER: listed((current) => {
-    const version = /^(\d+):/.exec(current)?.[1] ?? '1';
-    return `${Number(version) + 1}:${createSecret()}`;
-  }),
+  API_KEY_PEPPER: {
+    ...PEPPERS,
+    end: (text) => {
+      const [current, other] = readBoth(text);
+      if (versionOf(current) > versionOf(other)) return current;
+      throw new ConfigError('rotate: end drops the pepper with the lower version; swap first');
+    },
+  },
   CALLBACK_SECRET: listed(() => createSecret()),
   DATABASE_URL: {
     add: (text) => {
@@ -73,6 +79,11 @@ function readBoth(text: string): [string, string] {
   const [current = '', other = '', ...more] = text.split(',');
   expectState(current !== '' && other !== '' && more.length === 0);
   return [current, other];
+}
+
+/** The first pepper has none in its text. */
+function versionOf(pepper: string): number {
+  return Number(/^(\d+):/.exec(pepper)?.[1] ?? '1');
 }
 
 function readUrl(text: string): { url: URL; other: string | null } {

@@ -109,6 +109,22 @@ describe('the pepper of API keys', () => {
     TIMEOUT_MS,
   );
 
+  test(
+    'that is changed back keeps the keys that were made meanwhile, and the list shows them',
+    async () => {
+      const [old, next] = [aSecret(), aSecret()];
+      await using gateways = await startRollingGateways(gateway, {
+        API_KEY_PEPPER: `2:${next},${old}`,
+      });
+      const tenant = await gateway.createTenant();
+      const [key = ''] = await createKeys(gateways, tenant, 1);
+      await gateways.roll({ API_KEY_PEPPER: `${old},2:${next}` });
+      expect((await read(gateways, key)).status).toBe(200);
+      expect(await listOnOldPepper(gateways, tenant)).toEqual([publicIdOf(key)]);
+    },
+    TIMEOUT_MS,
+  );
+
   async function createKeys(
     gateways: RollingGateways,
     { applicationId }: Tenant,

@@ -160,7 +160,7 @@ export async function listKeysInUse(
         join applications on applications.id = api_keys.application_id
         where api_keys.revoked_at is null
           and (${page.filters.pepper}::text is null
-            or (${page.filters.pepper} = 'old') = (api_keys.pepper_version < ${page.pepperVersion}::int))
+            or (${page.filters.pepper} = 'old') = (api_keys.pepper_version <> ${page.pepperVersion}::int))
           and (${page.startingAfter}::uuid is null or (api_keys.created_at, api_keys.id) < (
             select created_at, id from api_keys where id = ${page.startingAfter}::uuid
           ))
