@@ -250,7 +250,28 @@ export const CAUSE_ALERTS: readonly Alert[] = [
     meaning: 'callers of the acquirer’s callback listener are refused',
     severity: 'ticket',
     for: '1m',
-    expr: 'sum(increase(gateway_unauthorized_total{listener="callbacks"}[5m])) > 5',
+    expr: `${refusedIn('callbacks')} > 5`,
+    dashboard: 'mesh',
+  },
+  {
+    name: 'KeysRefused',
+    meaning: 'more than half of the requests of merchants are refused for their key',
+    severity: 'page',
+    for: '5m',
+    // Without the number, a few requests of one stranger at night would be more than half.
+    expr: `${refusedIn('public')} > 100 and ${refusedIn('public')} > 0.5 * sum(increase(http_server_duration_seconds_count{service="gateway",listener="public"}[5m]))`,
+    dashboard: 'mesh',
+  },
+  {
+    name: 'OperatorsRefused',
+    meaning: 'callers of the admin listener are refused for their token',
+    severity: 'ticket',
+    for: '1m',
+    expr: `${refusedIn('admin')} > 20`,
     dashboard: 'mesh',
   },
 ];
+
+function refusedIn(listener: string): string {
+  return `sum(increase(gateway_unauthorized_total{listener="${listener}"}[5m]))`;
+}

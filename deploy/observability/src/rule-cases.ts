@@ -239,6 +239,23 @@ export const CAUSE_CASES: readonly RuleCase[] = [
     { silentAt: '1m', firesAt: '5m' },
   ),
   fires(
+    'KeysRefused',
+    {
+      // A third of all for a quarter of an hour, and then each of them.
+      'gateway_unauthorized_total{listener="public"}': '0+10x60 630+30x200',
+      'http_server_duration_seconds_count{service="gateway",listener="public",status="401"}':
+        '0+10x60 630+30x200',
+      'http_server_duration_seconds_count{service="gateway",listener="public",status="200"}':
+        '0+20x60 1200x200',
+    },
+    { silentAt: '20m', firesAt: '23m' },
+  ),
+  fires(
+    'OperatorsRefused',
+    { 'gateway_unauthorized_total{listener="admin"}': '0x4 0+3x240' },
+    { silentAt: '1m', firesAt: '5m' },
+  ),
+  fires(
     'AcquirerUnavailable',
     { 'acquirer_breaker_open{service="charges",operation="create_charge"}': turns(0, 1) },
     { silentAt: '2m', firesAt: '3m', labels: { service: 'charges', operation: 'create_charge' } },
