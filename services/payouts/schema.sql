@@ -98,9 +98,11 @@ CREATE INDEX payouts_by_time ON payouts USING btree (created_at, id) WHERE statu
 CREATE INDEX payouts_check_at ON payouts USING btree (check_at) WHERE check_at IS NOT NULL;
 CREATE INDEX payouts_contradiction ON payouts USING btree (id) WHERE contradiction IS NOT NULL;
 CREATE INDEX payouts_end_to_end_id ON payouts USING btree (end_to_end_id) WHERE end_to_end_id IS NOT NULL;
+CREATE INDEX payouts_failed ON payouts USING btree (status, created_at, id) WHERE status = ANY (ARRAY['failed'::text, 'canceled'::text]);
 CREATE INDEX payouts_first_put_at ON payouts USING brin (first_put_at) WITH (pages_per_range='16', autosummarize='on');
 CREATE UNIQUE INDEX payouts_hold ON payouts USING btree (hold_id);
 CREATE INDEX payouts_list_by_status ON payouts USING btree (account_id, status, created_at, id) WHERE status IS NOT NULL;
+CREATE INDEX payouts_of_operators ON payouts USING btree (created_at, id) WHERE source = 'dashboard'::text;
 CREATE INDEX payouts_open ON payouts USING btree (status, created_at, id) WHERE status = ANY (ARRAY['pending'::text, 'processing'::text]);
 CREATE INDEX payouts_reference ON payouts USING btree (reference) WHERE reference IS NOT NULL;
 CREATE INDEX payouts_requested ON payouts USING btree (account_id) WHERE check_at = '-infinity'::timestamp with time zone;

@@ -36,8 +36,8 @@ export async function listPayouts(
 
 /**
  * The statement of a page, apart so that its plan can be checked. Reads `payouts_list_by_status` for one account,
- * a range for each status, over all `payouts_open` for a status that is not an end, and `payouts_by_time` otherwise;
- * takes no lock.
+ * a range for each status, over all `payouts_open` for a status that is not an end, `payouts_failed` for the ends that
+ * are rare, `payouts_of_operators` for their own, and `payouts_by_time` otherwise; takes no lock.
  */
 export function listStatement(filters: PayoutFilters, page: ListPage): Statement {
   const { accountId, status } = filters;

@@ -73,6 +73,36 @@ test('what operators look for over all accounts is read from an index', LONGER, 
 });
 
 test.each(TABLE_STATISTICS)(
+  'over all accounts what is rare is read without what is not, on a table that was %s',
+  LONGER,
+  async (statistics) => {
+    await using database = await createTestDatabase('payouts');
+    const { db } = database;
+    const old = { createdAt: new Date('2020-01-01') };
+    const rare = [
+      { filters: { status: 'failed' }, index: 'payouts_failed' },
+      { filters: { status: 'canceled' }, index: 'payouts_failed' },
+      { filters: { source: 'dashboard' }, index: 'payouts_of_operators' },
+    ] as const;
+    const cursors = await Promise.all(
+      rare.map(({ filters }) => storePayout(db, { status: 'completed', ...filters, ...old })),
+    );
+    const fill = () => fillPayouts(db, { accountId: newId(), rows: ROWS });
+    await fillUnderStatistics(database, { table: TABLE, statistics, fill });
+    for (const [place, { filters, index }] of rare.entries()) {
+      const statement = (startingAfter: string | null) =>
+        listStatement({ accountId: undefined, ...filters }, pageAfter(startingAfter));
+      const first = await explainStatement(db, statement(null));
+      expect([filters, first.scans]).toEqual([filters, [index]]);
+      expect(first.rowsRead).toBeLessThanOrEqual(LIMIT);
+      const last = await explainStatement(db, statement(String(cursors[place]?.id)));
+      expect([filters, last.scans]).toEqual([filters, [index, 'payouts_pkey']]);
+      expect(last.rowsRead).toBe(1);
+    }
+  },
+);
+
+test.each(TABLE_STATISTICS)(
   'over all accounts what has not ended is read without what has, on a table that was %s',
   LONGER,
   async (statistics) => {
