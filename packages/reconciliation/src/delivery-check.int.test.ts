@@ -101,6 +101,38 @@ test('an incremental run goes back to what was found before', async () => {
   expect(dispatcher.asked[0]?.events.map(({ event_id }) => event_id)).toEqual([old]);
 });
 
+test('a difference that does not heal costs an incremental run one page, not everything since its time', async () => {
+  const ids = await writeEvents(COMPARED_EVENTS_MAX + 3);
+  const since = new Date(Date.now() + 60_000);
+  await run({ since, knownIds: [ids[0]!] });
+  expect(comparedIds()).toEqual([ids.slice(0, COMPARED_EVENTS_MAX), []]);
+});
+
+test('every difference that was found before is compared, in one page where they are close to each other', async () => {
+  const ids = await writeEvents(COMPARED_EVENTS_MAX + 3);
+  const since = new Date(Date.now() + 60_000);
+  await run({ since, knownIds: [ids.at(-1)!, ids[1]!, ids[0]!] });
+  const [first, second] = comparedIds();
+  expect(dispatcher.asked).toHaveLength(2);
+  expect(first).toEqual(ids.slice(0, COMPARED_EVENTS_MAX));
+  expect(second).toContain(ids.at(-1));
+});
+
+test('no run goes back further than the events that are compared, so that older differences end', async () => {
+  const old = '019a0000-0000-7000-8000-000000000001';
+  await run({ since: ALL_AT, knownIds: [old] });
+  await run({ since: null, knownIds: [old] });
+  const sevenDaysAgo = Date.now() - 7 * 24 * 3_600_000;
+  expect(dispatcher.asked).toHaveLength(2);
+  for (const { after } of dispatcher.asked) {
+    expect(timeOfId(after).getTime()).toBeGreaterThan(sevenDaysAgo - 60_000);
+  }
+});
+
+function comparedIds(): string[][] {
+  return dispatcher.asked.map(({ events }) => events.map(({ event_id }) => event_id));
+}
+
 async function run(
   changes: { healAfterMs?: number; since?: Date | null; knownIds?: string[] } = {},
 ) {

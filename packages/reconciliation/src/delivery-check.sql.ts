@@ -12,21 +12,21 @@ import { named, sql } from '@pixmesh/postgres/sql';
  */
 export type EventsPage = { after: string; until: string; events: ComparedEvent[] };
 
-/** The last page ends with the time of its reading, so that what the other side has beyond is not asked for. */
+/**
+ * The page begins with the later of the two. The last page ends with the time of its reading, so that what the other
+ * side has beyond is not asked for.
+ */
 export async function readEventsPage(
   db: Queryable,
   topic: string,
-  from: { since: Date } | { after: string },
+  from: { after: string; since: Date },
 ): Promise<EventsPage> {
   const [range] = await db.query<{ after: string; until: string }>(
     named(
       'delivery_check_range',
       sql`
         select
-          coalesce(
-            ${'after' in from ? from.after : null}::uuid,
-            uuid_v7_floor(${'since' in from ? from.since : null}::timestamptz)
-          ) as after,
+          greatest(${from.after}::uuid, uuid_v7_floor(${from.since}::timestamptz)) as after,
           uuid_v7_floor(clock_timestamp()) as until`,
     ),
   );

@@ -5,15 +5,15 @@ import {
 } from '@pixmesh/contracts/internal/compare-events';
 import type { InternalClient } from '@pixmesh/http/internal-client';
 import { requestJson } from '@pixmesh/http/request-json';
-import { parseId, timeOfId } from '@pixmesh/kernel/ids';
+import { NIL_ID, parseId, timeOfId } from '@pixmesh/kernel/ids';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { queueAgain } from '@pixmesh/postgres/unanswered-commands';
 
 import type { Check, FoundBreak, Scope } from './check.ts';
 import { type EventsPage, readEventsPage } from './delivery-check.sql.ts';
 
-/** What a full run goes back: as long as the topic would keep the event. */
-const FULL_MS = 7 * 24 * 60 * 60 * 1000;
+/** What a run goes back at most: as long as the topic would keep the event. */
+const HORIZON_MS = 7 * 24 * 60 * 60 * 1000;
 
 export type DeliveryCheckDeps = {
   db: Queryable;
@@ -37,8 +37,7 @@ export function deliveryCheck(deps: DeliveryCheckDeps): Check {
     const missing: string[] = [];
     const unknown: string[] = [];
     let compared = 0;
-    let page: EventsPage | null = await firstPage(scope);
-    for (; page !== null; page = await nextPage(page)) {
+    for await (const page of readPages(scope)) {
       scope.signal.throwIfAborted();
       compared += page.events.length;
       const found = await compare(page);
@@ -49,15 +48,27 @@ export function deliveryCheck(deps: DeliveryCheckDeps): Check {
     return { compared, breaks: [...missing.map(toMissing), ...unknown.map(toUnknown)] };
   }
 
-  async function firstPage({ since, knownIds }: Scope): Promise<EventsPage> {
-    const known = knownIds.filter((id) => parseId(id) !== null).map((id) => timeOfId(id).getTime());
-    const fromMs = Math.min(since?.getTime() ?? Date.now() - FULL_MS, ...known);
-    return await readEventsPage(deps.db, deps.topic, { since: new Date(Math.max(0, fromMs - 1)) });
-  }
-
-  async function nextPage({ events, until }: EventsPage): Promise<EventsPage | null> {
-    if (events.length < COMPARED_EVENTS_MAX) return null;
-    return await readEventsPage(deps.db, deps.topic, { after: until });
+  /**
+   * Everything since the watermark, and before it a page from each difference on that an earlier run has found. One
+   * that is older than the horizon is compared no more, and ends.
+   */
+  async function* readPages({ since, knownIds }: Scope): AsyncGenerator<EventsPage> {
+    const horizonMs = Date.now() - HORIZON_MS;
+    const fromMs = Math.max(since?.getTime() ?? 0, horizonMs);
+    const known = knownIds
+      .filter((id) => parseId(id) !== null && isBetween(timeOfId(id), horizonMs, fromMs))
+      .toSorted();
+    for (let after: string = NIL_ID; ;) {
+      const next = known.find((id) => id > after);
+      const nextMs = next === undefined ? fromMs : timeOfId(next).getTime();
+      const page = await readEventsPage(deps.db, deps.topic, {
+        after,
+        since: new Date(nextMs - 1),
+      });
+      yield page;
+      if (page.events.length < COMPARED_EVENTS_MAX) return;
+      after = page.until;
+    }
   }
 
   async function compare({ after, until, events }: EventsPage): Promise<ComparedEvents> {
@@ -75,6 +86,10 @@ export function deliveryCheck(deps: DeliveryCheckDeps): Check {
     await queueAgain(deps.db, lost);
     deps.wakeOutbox();
   }
+}
+
+function isBetween(time: Date, fromMs: number, untilMs: number): boolean {
+  return time.getTime() >= fromMs && time.getTime() < untilMs;
 }
 
 function toMissing(id: string): FoundBreak {

@@ -1,6 +1,8 @@
 import { isDispatched } from '@pixmesh/contracts/events/event-catalogue';
 import type { ComparedEvent } from '@pixmesh/contracts/internal/compare-events';
+import { CONSUMER_GROUPS } from '@pixmesh/contracts/internal/consumer-groups';
 import { type AccountId, type ApplicationId, newId, timeOfId } from '@pixmesh/kernel/ids';
+import { listDeadLetters, markDismissed, parkMessage } from '@pixmesh/postgres/dead-letters';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -60,6 +62,17 @@ test('an event that the catalogue does not dispatch is not missing', async () =>
   expect((await compareEvents(deps, body)).missing).toEqual([]);
 });
 
+test('an event that was parked here is missing until an operator dismisses it', async () => {
+  const [waiting, dismissed] = [aChargeEvent({ url: URL_TEXT }), aChargeEvent({ url: URL_TEXT })];
+  await park(waiting);
+  const letterId = await park(dismissed);
+  const both = [waiting.event_id, dismissed.event_id];
+  expect((await compare([waiting, dismissed])).missing).toEqual(both);
+  const dismissal = { operatorId: newId(), reason: 'announces nothing' };
+  expect(await markDismissed(database.db, letterId, dismissal)).toBe(true);
+  expect((await compare([waiting, dismissed])).missing).toEqual([waiting.event_id]);
+});
+
 test('an event that its owner does not list is unknown, within the range and the types that are compared', async () => {
   const [listed, unlisted] = [aChargeEvent({ url: URL_TEXT }), aChargeEvent({ url: URL_TEXT })];
   for (const event of [listed, unlisted]) await take(database.db, event);
@@ -76,6 +89,22 @@ test('an event that its owner does not list is unknown, within the range and the
     expect((await compareEvents(deps, range)).unknown).not.toContain(unlisted.event_id);
   }
 });
+
+/** As the intake does; the headers hold a character that Postgres cannot store in a text. Returns the letter's id. */
+async function park({ event_id }: ResourceEvent): Promise<string> {
+  const { groupId, topics } = CONSUMER_GROUPS.dispatcherIntake;
+  const place = { topic: topics[0], partition: 0, offset: BigInt(timeOfId(event_id).getTime()) };
+  await parkMessage(database.db, groupId, {
+    ...place,
+    key: null,
+    headers: { event_id, note: 'a\0b' },
+    value: Buffer.from(event_id),
+    code: 'MESSAGE_INVALID',
+    reason: 'cannot be stored',
+  });
+  const [letter] = await listDeadLetters(database.db, { limit: 1, startingAfter: null });
+  return letter!.id;
+}
 
 async function compare(events: readonly ResourceEvent[]) {
   return await compareEvents({ db: database.db, isDispatched }, bodyOf(events));

@@ -1,3 +1,4 @@
+import { CONSUMER_GROUPS } from '@pixmesh/contracts/internal/consumer-groups';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
@@ -10,6 +11,23 @@ export async function findStoredEvents(
     named('events_stored', sql`select event_id from events where event_id = any (${ids}::uuid[])`),
   );
   return new Set(rows.map((row) => row.event_id));
+}
+
+/**
+ * Events that the intake parked and an operator dismissed. They are few, each ended by hand. Their headers are read here
+ * as a whole: Postgres takes no value out of headers that hold a NUL.
+ */
+export async function findDismissedEvents(db: Queryable): Promise<Set<string>> {
+  const rows = await db.query<{ headers: Record<string, string> }>(
+    named(
+      'events_dismissed',
+      sql`
+        select headers
+        from dead_letters
+        where consumer = ${CONSUMER_GROUPS.dispatcherIntake.groupId} and dismissed_at is not null`,
+    ),
+  );
+  return new Set(rows.flatMap(({ headers }) => headers['event_id'] ?? []));
 }
 
 /** Events of the types within the range of ids that are not listed; tests of endpoints are nobody's. */

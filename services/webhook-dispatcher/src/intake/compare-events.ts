@@ -6,7 +6,7 @@ import type {
 } from '@pixmesh/contracts/internal/compare-events';
 import type { Queryable } from '@pixmesh/postgres/pool';
 
-import { findStoredEvents, findUnlistedEvents } from './compare-events.sql.ts';
+import { findDismissedEvents, findStoredEvents, findUnlistedEvents } from './compare-events.sql.ts';
 import { findSubscribers, loadSubscriptions, type Subscription } from './find-endpoints.sql.ts';
 import type { IntakeDeps } from './intake.ts';
 
@@ -24,12 +24,20 @@ export async function compareEvents(deps: Deps, body: CompareEventsBody): Promis
     ({ event_id, type }) => !stored.has(event_id) && isDispatched(type as EventName),
   );
   const receivers = await countReceivers(db, absent);
+  const missing = absent
+    .filter(({ has_url }, place) => has_url || receivers[place]! > 0)
+    .map(({ event_id }) => event_id);
   return {
-    missing: absent
-      .filter(({ has_url }, place) => has_url || receivers[place]! > 0)
-      .map(({ event_id }) => event_id),
+    missing: await withoutDismissed(db, missing),
     unknown: await findUnlistedEvents(db, body, listed),
   };
+}
+
+/** What an operator has given up at the intake comes no more, however often it is sent again. */
+async function withoutDismissed(db: Queryable, missing: readonly string[]): Promise<string[]> {
+  if (missing.length === 0) return [];
+  const dismissed = await findDismissedEvents(db);
+  return missing.filter((id) => !dismissed.has(id));
 }
 
 /** How many endpoints each event has, by the rules of its intake. */
