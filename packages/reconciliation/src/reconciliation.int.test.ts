@@ -194,32 +194,6 @@ describe('a run', () => {
     const second = await reconciliation.runNow();
     expect(second.checks[0]?.breaks).toMatchObject([{ kind: 'state', id: 'a' }]);
   });
-
-  test('keeps a bounded number of differences, and compares from where it was before there were more', async () => {
-    const reconciliation = start([aCheck()]);
-    await reconciliation.runNow();
-    found = Array.from(
-      { length: 1_500 },
-      (_, index) => ({ kind: 'state', id: `${index}` }) as const,
-    );
-    const report = await reconciliation.runNow();
-    await reconciliation.runNow();
-    expect(report.checks[0]?.breaks).toHaveLength(1_000);
-    const [first, second, third] = scopes.map(({ since }) => since);
-    expect(first).toBeNull();
-    expect(third).toEqual(second);
-  });
-
-  test('compares everything again where its first comparison found more differences than are kept', async () => {
-    found = Array.from(
-      { length: 1_500 },
-      (_, index) => ({ kind: 'state', id: `${index}` }) as const,
-    );
-    const reconciliation = start([aCheck()]);
-    await reconciliation.runNow();
-    await reconciliation.runNow();
-    expect(scopes.map(({ since }) => since)).toEqual([null, null]);
-  });
 });
 
 describe('a check that cannot compare', () => {

@@ -5,7 +5,7 @@ import type { FoundBreak } from './check.ts';
 
 /** What a check is to compare next, as its last runs left it. */
 export type CheckState = {
-  /** Null: it has never compared everything. */
+  /** Null: it has to compare everything, as the first time. */
   since: Date | null;
   knownIds: string[];
 };
@@ -60,7 +60,8 @@ type FinishedRun = {
   compared: number;
   startedAt: Date;
   isFull: boolean;
-  isComplete: boolean;
+  /** From where the next run goes on; null where that has to compare everything. */
+  watermark: Date | null;
   /** Differences that name an account, where they are more than are kept; otherwise 0. */
   accountBreaks: number;
 };
@@ -70,7 +71,6 @@ type FinishedRun = {
  * recorded until they are few again, so that one that heals does not make the next one look like growth.
  */
 export async function storeRun(tx: Transaction, run: FinishedRun): Promise<void> {
-  const watermark = run.isComplete ? run.startedAt : null;
   await tx.query(
     named(
       'reconciliation_store_run',
@@ -79,13 +79,16 @@ export async function storeRun(tx: Transaction, run: FinishedRun): Promise<void>
           check_name, compared, watermark, full_at, finished_at, account_breaks, account_breaks_grew_at
         )
         values (
-          ${run.name}, ${run.compared}, ${watermark}::timestamptz,
+          ${run.name}, ${run.compared}, ${run.watermark}::timestamptz,
           case when ${run.isFull}::boolean then ${run.startedAt}::timestamptz end, now(),
           ${run.accountBreaks}, case when ${run.accountBreaks}::int > 0 then now() end
         )
         on conflict (check_name) do update
         set compared = excluded.compared,
-            watermark = greatest(stored.watermark, excluded.watermark),
+            -- A run over a part does not stand for one over everything.
+            watermark = case
+              when stored.watermark is not null or ${run.isFull}::boolean then excluded.watermark
+            end,
             full_at = coalesce(excluded.full_at, stored.full_at),
             finished_at = excluded.finished_at,
             account_breaks = case

@@ -70,14 +70,16 @@ export async function runCheck(deps: RunDeps, check: Check, run: Run): Promise<C
 export async function confirmCheck(deps: RunDeps, first: CheckRun, run: Run): Promise<number> {
   const { check, since, unconfirmed } = first;
   const knownIds = [...new Set(unconfirmed.map(({ id }) => id))];
+  const startedAt = await readDatabaseTime(deps.db);
   const scope = { since, knownIds, signal: run.signal };
   const outcome = await compare(deps, check, { ...run, scope, name: 'confirmation' });
   if (outcome === null) return first.pending;
-  const kept = firstOf(outcome.breaks);
+  const windows = windowsOf(deps, check);
+  const { kept } = firstOf(outcome.breaks, before(startedAt, windows.windowMs));
   const stored = await deps.db.transaction(async (tx) => {
     if (!(await lockLease(tx, run.lease))) return NOTHING_STORED;
     await dropUnconfirmed(tx, check.name, { unconfirmed, found: kept });
-    return await storeBreaks(tx, check.name, { breaks: kept, ...windowsOf(deps, check) });
+    return await storeBreaks(tx, check.name, { breaks: kept, ...windows });
   });
   logBreaks(deps, check, { kept, stored });
   return first.pending - unconfirmed.length + stored.pending;
@@ -114,26 +116,55 @@ async function storeOutcome(
   run: Run & { startedAt: Date; isFull: boolean; outcome: CheckOutcome },
 ): Promise<StoredBreaks> {
   const { compared, breaks } = run.outcome;
-  const kept = firstOf(breaks);
-  const isComplete = kept.length === breaks.length;
+  const windows = windowsOf(deps, check);
+  const youngFrom = before(run.startedAt, windows.windowMs);
+  const { kept, left } = firstOf(breaks, youngFrom);
+  const watermark = left.length === 0 ? run.startedAt : watermarkOf(left, youngFrom);
   const named = breaks.filter(namesAccount).length;
   const accountBreaks = named > BREAKS_MAX ? named : 0;
   const stored = await deps.db.transaction(async (tx) => {
     if (!(await lockLease(tx, run.lease))) return NOTHING_STORED;
     if (run.lease.kind === 'full') await countCompared(tx, compared);
-    await storeRun(tx, { ...run, name: check.name, compared, isComplete, accountBreaks });
+    await storeRun(tx, { ...run, name: check.name, compared, watermark, accountBreaks });
     await dropHealed(tx, check.name, { found: kept, startedAt: run.startedAt });
-    return await storeBreaks(tx, check.name, { breaks: kept, ...windowsOf(deps, check) });
+    return await storeBreaks(tx, check.name, { breaks: kept, ...windows });
   });
   logBreaks(deps, check, { kept, stored });
   return stored;
 }
 
-/** What is kept where there are too many: those that stop payouts come first, so that no flood of others hides them. */
-function firstOf(breaks: readonly FoundBreak[]): FoundBreak[] {
-  if (breaks.length <= BREAKS_MAX) return [...breaks];
+/**
+ * What is kept where there are too many, and what is left out. Those that stop payouts come first, so that no flood of
+ * others hides them; those that are still inside their window come last.
+ */
+function firstOf(
+  breaks: readonly FoundBreak[],
+  youngFrom: Date,
+): { kept: FoundBreak[]; left: FoundBreak[] } {
+  if (breaks.length <= BREAKS_MAX) return { kept: [...breaks], left: [] };
   const others = breaks.filter((item) => !namesAccount(item));
-  return [...breaks.filter(namesAccount), ...others].slice(0, BREAKS_MAX);
+  const sorted = [
+    ...breaks.filter(namesAccount),
+    ...others.filter((item) => !isYoung(item, youngFrom)),
+    ...others.filter((item) => isYoung(item, youngFrom)),
+  ];
+  return { kept: sorted.slice(0, BREAKS_MAX), left: sorted.slice(BREAKS_MAX) };
+}
+
+/**
+ * From where the next run finds again what was left out: from the beginning of the window, where all of it is inside.
+ * Otherwise only a run over everything does.
+ */
+function watermarkOf(left: readonly FoundBreak[], youngFrom: Date): Date | null {
+  return left.every((item) => isYoung(item, youngFrom)) ? youngFrom : null;
+}
+
+function isYoung({ changedAt = null }: FoundBreak, youngFrom: Date): boolean {
+  return changedAt !== null && changedAt >= youngFrom;
+}
+
+function before(time: Date, ms: number): Date {
+  return new Date(time.getTime() - ms);
 }
 
 function namesAccount({ accountId = null }: FoundBreak): boolean {

@@ -1,0 +1,75 @@
+import { sql } from '@pixmesh/postgres/sql';
+import { createLogger } from '@pixmesh/telemetry/logger';
+import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { type FoundBreak, NEVER_IN_FLIGHT, type Scope } from './check.ts';
+import { type Reconciliation, startReconciliation } from './reconciliation.ts';
+
+const HOUR_MS = 3_600_000;
+
+let database: TestDatabase;
+let reconciliation: Reconciliation;
+let found: FoundBreak[];
+let scopes: Scope[];
+
+beforeEach(async () => {
+  database = await createTestDatabase('charges');
+  await database.db.query(sql`update reconciliation_lease set due_at = 'infinity'`);
+  scopes = [];
+});
+afterEach(async () => {
+  await reconciliation[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+test('a bounded number of differences is kept, and after more everything is compared again', async () => {
+  found = manyBreaks(null);
+  start({ windowMs: 0 });
+  const report = await reconciliation.runNow();
+  await reconciliation.runNow();
+  expect(report.checks[0]?.breaks).toHaveLength(1_000);
+  expect(scopes.map(({ since }) => since)).toEqual([null, null]);
+});
+
+test('where all that was left out is inside its window, the next run goes back to its beginning', async () => {
+  const changedAt = new Date();
+  found = manyBreaks(changedAt);
+  start({ windowMs: 60_000 });
+  await reconciliation.runNow();
+  await reconciliation.runNow();
+  const [first, second] = scopes;
+  expect(first?.since).toBeNull();
+  expect(second?.since?.getTime()).toBeLessThan(changedAt.getTime() - 60_000);
+});
+
+test('what is inside its window is left out before what is past it', async () => {
+  found = [...manyBreaks(new Date(Date.now() + HOUR_MS)), aBreak('old', NEVER_IN_FLIGHT)];
+  start({ windowMs: 300 });
+  await reconciliation.runNow();
+  expect(scopes.map(({ knownIds }) => knownIds)).toEqual([[], ['old']]);
+});
+
+function manyBreaks(changedAt: Date | null): FoundBreak[] {
+  return Array.from({ length: 1_500 }, (_, index) => aBreak(`${index}`, changedAt));
+}
+
+function aBreak(id: string, changedAt: Date | null): FoundBreak {
+  return { kind: 'state', id, changedAt };
+}
+
+function start({ windowMs }: { windowMs: number }): void {
+  const run = (scope: Scope) => {
+    scopes.push(scope);
+    return Promise.resolve({ compared: 1, breaks: found });
+  };
+  reconciliation = startReconciliation({
+    db: database.db,
+    logger: createLogger('test', 'silent'),
+    service: 'test',
+    checks: [{ name: 'check', run }],
+    intervalMs: HOUR_MS,
+    fullIntervalMs: HOUR_MS,
+    windowMs,
+  });
+}
