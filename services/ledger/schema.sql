@@ -69,6 +69,7 @@ create table journals (
   constraint journals_version UNIQUE (account_id, version)
 );
 CREATE INDEX journals_by_time ON journals USING btree (created_at, command_id) WHERE kind <> ALL (ARRAY['take_hold'::journal_kind, 'void_hold'::journal_kind]);
+CREATE INDEX journals_of_payouts ON journals USING btree (created_at, command_id) WHERE kind = ANY (ARRAY['credit_payout_return'::journal_kind, 'suspend_payout'::journal_kind, 'resolve_suspense'::journal_kind]);
 CREATE INDEX journals_payout_returns ON journals USING btree (created_at, command_id) WHERE kind = 'credit_payout_return'::journal_kind;
 
 create table pix_debits (

@@ -41,19 +41,30 @@ export async function listBooked(db: Queryable, page: BookedPage): Promise<Booke
   return await db.query<BookedRow>(bookedStatement(page));
 }
 
+/** What moves money of ended payouts: rare among all journals. */
+const OF_PAYOUTS: ReadonlySet<JournalKind> = new Set([
+  'credit_payout_return',
+  'suspend_payout',
+  'resolve_suspense',
+]);
+
 /**
- * Reads `journals_by_time`, and where only money of payouts that came back is asked for, which is rare among all,
- * `journals_payout_returns`: their conditions stand here word for word.
+ * Reads `journals_by_time`, and where only what moves money of ended payouts is asked for, `journals_of_payouts`: their
+ * conditions stand here word for word.
  */
 export function bookedStatement({ kinds, ...page }: BookedPage): Statement {
-  return kinds.every((kind) => kind === 'credit_payout_return')
-    ? named('journals_payout_returns', booked(sql`kind = 'credit_payout_return'`, page))
-    : named(
-        'journals_by_time',
+  const isOfKinds = sql`kind = any (${kinds}::journal_kind[])`;
+  return kinds.every((kind) => OF_PAYOUTS.has(kind))
+    ? named(
+        'journals_of_payouts',
         booked(
-          sql`kind not in ('take_hold', 'void_hold') and kind = any (${kinds}::journal_kind[])`,
+          sql`kind in ('credit_payout_return', 'suspend_payout', 'resolve_suspense') and ${isOfKinds}`,
           page,
         ),
+      )
+    : named(
+        'journals_by_time',
+        booked(sql`kind not in ('take_hold', 'void_hold') and ${isOfKinds}`, page),
       );
 }
 

@@ -1,10 +1,13 @@
 import { stopsPayouts } from '@pixmesh/contracts/internal/account-breaks';
-import { deriveCommandId } from '@pixmesh/kernel/ids';
+import { suspenseResolveCommandId } from '@pixmesh/contracts/internal/ledger-command-ids';
+import type { BookedJournal } from '@pixmesh/contracts/internal/ledger-reads';
+import { deriveCommandId, newId } from '@pixmesh/kernel/ids';
 import { toCents } from '@pixmesh/kernel/money';
 import { sql } from '@pixmesh/postgres/sql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { type ComparedSides, startComparedSides } from '#test/compared-sides.ts';
+import { payoutSuspendCommandId } from '#payouts/ledger-commands.ts';
+import { AMOUNT, type ComparedSides, startComparedSides } from '#test/compared-sides.ts';
 
 import { payoutsChecks } from './payouts-checks.ts';
 
@@ -67,36 +70,96 @@ test('a completed payout that was not settled, was released, or settled otherwis
 test('a credit of returned money that nobody recorded stops payouts, and heals when it is explained', async () => {
   const { id, e2e } = await sides.aCompletedPayout();
   const accountId = await accountOf(id);
-  const command_id = deriveCommandId('payout_return', `${e2e}:D-forged`);
-  const amount = toCents(200n);
-  const at = { kind: 'credit_payout_return', created_at: new Date().toISOString() };
-  const journal = { command_id, account_id: accountId, resource_id: id, amount, ...at };
-  sides.ledger.journals.set(command_id, journal);
-  const run = async () => {
-    const check = payoutsChecks(sides).find(({ name }) => name === 'settlement')!;
-    const scope = { knownIds: [command_id], signal: new AbortController().signal };
-    const runs = [
-      await check.run({ ...scope, since: null }),
-      await check.run({ ...scope, since: new Date() }),
-    ];
-    return runs.map(({ breaks }) =>
-      breaks.filter((one) => one.id === command_id).map((one) => [one.kind, one.id, one.accountId]),
-    );
-  };
-  const found = [['missing_left', command_id, accountId]];
-  expect(await run()).toEqual([found, found]);
+  const commandId = deriveCommandId('payout_return', `${e2e}:D-forged`);
+  const journal = await book(id, { commandId, kind: 'credit_payout_return', amount: 200n });
+  expect(await unexplained(commandId)).toEqual([accountId, accountId]);
   await sides.db.query(sql`
     insert into payout_returns (end_to_end_id, return_id, payout_id, account_id, amount)
     values (${e2e}, 'D-forged', ${id}, ${accountId}, 200)`);
-  expect(await run()).toEqual([[], []]);
+  expect(await unexplained(commandId)).toEqual([]);
   // The acquirer may call an order otherwise than when its return was recorded.
   await sides.db.query(sql`update payouts set end_to_end_id = 'E-other' where id = ${id}`);
-  expect(await run()).toEqual([[], []]);
+  expect(await unexplained(commandId)).toEqual([]);
   await sides.db.query(sql`update payouts set end_to_end_id = ${e2e} where id = ${id}`);
-  sides.ledger.journals.set(command_id, { ...journal, amount: toCents(300n) });
-  expect(await run()).toEqual([found, found]);
-  sides.ledger.journals.delete(command_id);
+  sides.ledger.journals.set(commandId, { ...journal, amount: toCents(300n) });
+  expect(await unexplained(commandId)).toEqual([accountId, accountId]);
+  sides.ledger.journals.delete(commandId);
 });
+
+test('money set aside for a payout that is not contradicted so stops payouts', async () => {
+  const { id } = await sides.aCompletedPayout();
+  const accountId = await accountOf(id);
+  const commandId = payoutSuspendCommandId({ id }, 'failed_after_completed');
+  const journal = await book(id, { commandId, kind: 'suspend_payout', amount: AMOUNT });
+  expect(await unexplained(commandId)).toEqual([accountId, accountId]);
+  await contradict(id, 'failed_after_completed');
+  expect(await unexplained(commandId)).toEqual([]);
+  for (const wrong of [{ amount: toCents(AMOUNT + 1n) }, { kind: 'credit_payout_return' }]) {
+    sides.ledger.journals.set(commandId, { ...journal, ...wrong });
+    expect(await unexplained(commandId)).toEqual([accountId, accountId]);
+  }
+  const other = newId();
+  sides.ledger.journals.set(commandId, { ...journal, account_id: other });
+  expect(await unexplained(commandId)).toEqual([other, other]);
+  sides.ledger.journals.delete(commandId);
+});
+
+test('money of a contradicted payout that no operator accepted, or not so, stops payouts', async () => {
+  const { id } = await sides.aCompletedPayout();
+  const accountId = await accountOf(id);
+  await contradict(id, 'failed_after_completed');
+  const itemId = payoutSuspendCommandId({ id }, 'failed_after_completed');
+  const commandId = suspenseResolveCommandId(itemId);
+  const journal = await book(id, { commandId, kind: 'resolve_suspense', amount: AMOUNT });
+  expect(await unexplained(commandId)).toEqual([accountId, accountId]);
+  await sides.db.query(sql`
+    insert into suspense_resolutions (id, item_id, payout_id, account_id, amount, requested_by)
+    values (${newId()}, ${itemId}, ${id}, ${accountId}, ${AMOUNT}, ${newId()})`);
+  expect(await unexplained(commandId)).toEqual([]);
+  sides.ledger.journals.set(commandId, { ...journal, amount: toCents(AMOUNT + 1n) });
+  expect(await unexplained(commandId)).toEqual([accountId, accountId]);
+  // What charges has in suspense names a charge, or nothing.
+  for (const resource_id of [newId(), null]) {
+    sides.ledger.journals.set(commandId, { ...journal, resource_id });
+    expect(await unexplained(commandId)).toEqual([]);
+  }
+  sides.ledger.journals.delete(commandId);
+});
+
+/** Of the account of the payout. */
+async function book(
+  payoutId: string,
+  { commandId, kind, amount }: { commandId: string; kind: string; amount: bigint },
+): Promise<BookedJournal> {
+  const journal = {
+    command_id: commandId,
+    account_id: await accountOf(payoutId),
+    resource_id: payoutId,
+    amount: toCents(amount),
+    kind,
+    created_at: new Date().toISOString(),
+  };
+  sides.ledger.journals.set(commandId, journal);
+  return journal;
+}
+
+async function contradict(id: string, contradiction: string): Promise<void> {
+  await sides.db.query(sql`update payouts set contradiction = ${contradiction} where id = ${id}`);
+}
+
+/** The accounts that a journal stops: as a full run finds it, and one that knows it from before. */
+async function unexplained(commandId: string): Promise<(string | null | undefined)[]> {
+  const check = payoutsChecks(sides).find(({ name }) => name === 'settlement')!;
+  const stopped: (string | null | undefined)[] = [];
+  for (const since of [null, new Date()]) {
+    const signal = new AbortController().signal;
+    const { breaks } = await check.run({ since, knownIds: [commandId], signal });
+    const own = breaks.filter((one) => one.id === commandId);
+    expect(own.every((one) => stopsPayouts({ check: 'settlement', ...one }))).toBe(true);
+    stopped.push(...own.map(({ accountId }) => accountId));
+  }
+  return stopped;
+}
 
 async function accountOf(id: string): Promise<string> {
   const [row] = await sides.db.query<{ account_id: string }>(

@@ -231,6 +231,26 @@ export async function findReturnsOfPayouts(
   );
 }
 
+/** An item of suspense that an operator has accepted. */
+export type AcceptedItem = { itemId: string; accountId: string; amount: bigint };
+
+/** Those of the items that were accepted. Reads `suspense_resolutions_item`. */
+export async function findAcceptedItems(
+  db: Queryable,
+  itemIds: readonly string[],
+): Promise<AcceptedItem[]> {
+  if (itemIds.length === 0) return [];
+  return await db.query(
+    named(
+      'reconciliation_accepted_items',
+      sql`
+        select item_id as "itemId", account_id as "accountId", amount
+        from suspense_resolutions
+        where item_id = any(${itemIds}::uuid[])`,
+    ),
+  );
+}
+
 type ComparedRecord = {
   id: PayoutId;
   account_id: string;

@@ -9,7 +9,7 @@ import type { Check, FoundBreak } from '@pixmesh/reconciliation/check';
 import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 import { createResources } from '@pixmesh/reconciliation/resources';
 
-import { matchReturns } from './match-returns.ts';
+import { matchJournals } from './match-journals.ts';
 import { type EndedPayout, findEndedPayouts, listEndedPayouts } from './compared-payouts.sql.ts';
 
 /** Two commands each fit into one look-up of the ledger. */
@@ -22,8 +22,8 @@ export type SettlementCheckDeps = {
 
 /**
  * A completed payout has settled its hold, a failed or canceled one has released it, each once, in full, and never
- * both (I8); money is credited as returned where a return is recorded. Left: our payouts and their returns; right: the
- * journals of their holds, and of the returns.
+ * both (I8); money is credited as returned, set aside or accepted where that is recorded. Left: our payouts, their
+ * returns, contradictions and accepted items; right: the journals of their holds, and of these.
  */
 export function settlementCheck(deps: SettlementCheckDeps): Check {
   const payoutsIn = createResources<EndedPayout>({
@@ -36,9 +36,9 @@ export function settlementCheck(deps: SettlementCheckDeps): Check {
   return {
     name: 'settlement',
     run: async (scope) => {
-      const returned = await matchReturns(deps, scope);
-      const breaks: FoundBreak[] = [...returned.breaks];
-      let { compared } = returned;
+      const booked = await matchJournals(deps, scope);
+      const breaks: FoundBreak[] = [...booked.breaks];
+      let { compared } = booked;
       for await (const payouts of payoutsIn(scope)) {
         scope.signal.throwIfAborted();
         compared += payouts.length;
