@@ -8,11 +8,12 @@ import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 import {
   foundOrNull,
   type Listed,
-  listReadablePages,
+  listInParts,
   type TimeWindow,
   unreadableBreaks,
   windowsToList,
 } from '@pixmesh/reconciliation/list-pages';
+import { createSieve } from '@pixmesh/reconciliation/walk';
 
 import { findReturns } from '#returns/pix-returns.sql.ts';
 
@@ -48,29 +49,34 @@ export function receivedCheck(deps: ReceivedCheckDeps): Check {
     name: 'received',
     run: async (scope) => {
       const breaks: FoundBreak[] = [];
-      const seen = new Set<string>();
       const unreadable: Listed<never>['unreadable'] = [];
+      const unseen = createSieve();
+      let compared = 0;
       const { unexplained, handingOver, differing } = await matchJournals(deps, scope);
-      for (const window of windowsToList(scope)) {
-        scope.signal.throwIfAborted();
-        await compare(await pairWindow(deps, window));
-      }
       for (const id of scope.knownIds.filter(isEndToEndId)) differing.add(pixOf(id));
       for (const { endToEndId } of await listReturnContradictions(deps.db))
         differing.add(endToEndId);
-      const unseen = [...differing].filter((id) => !seen.has(id));
-      await compare(await pairRecorded(deps, unseen));
+      for (const window of windowsToList(scope)) {
+        for await (const part of listInParts((page) => deps.acquirer.listReceived(page), window)) {
+          scope.signal.throwIfAborted();
+          await compare(await pairPart(deps, part));
+        }
+      }
+      await compare(await pairRecorded(deps, [...differing]));
+      compared += unexplained.size;
       breaks.push(...[...unexplained.values()].map(unexplainedJournal));
       breaks.push(...[...handingOver.values()].map(unbookedHandOver));
       breaks.push(...unreadableBreaks('received', unreadable));
-      return { compared: seen.size + unexplained.size, breaks };
+      return { compared, breaks };
 
-      async function compare({ items: pairs, unreadable: unread }: Pairs): Promise<void> {
+      async function compare({ items, unreadable: unread }: Pairs): Promise<void> {
         unreadable.push(...unread);
+        const pairs = items.filter(({ endToEndId }) => unseen([endToEndId]).length > 0);
+        compared += pairs.length;
         breaks.push(...(await compareAll(deps, pairs, scope)));
-        for (const pair of pairs) {
-          seen.add(pair.endToEndId);
-          if (pair.theirs ?? pair.ours) unexplained.delete(receivedPixCommandId(pair.endToEndId));
+        for (const { endToEndId, theirs, ours } of pairs) {
+          differing.delete(endToEndId);
+          if (theirs ?? ours) unexplained.delete(receivedPixCommandId(endToEndId));
         }
       }
     },
@@ -80,8 +86,10 @@ export function receivedCheck(deps: ReceivedCheckDeps): Check {
 type Pair = Omit<Compared, 'journal'>;
 type Pairs = Listed<Pair>;
 
-async function pairWindow(deps: ReceivedCheckDeps, window: TimeWindow): Promise<Pairs> {
-  const listed = await listReadablePages((page) => deps.acquirer.listReceived(page), window);
+async function pairPart(
+  deps: ReceivedCheckDeps,
+  { window, ...listed }: Listed<ReceivedPix> & { window: TimeWindow },
+): Promise<Pairs> {
   const theirs = listed.items.filter((pix) => isOurs(deps, pix));
   const byId = new Map(theirs.map((pix) => [pix.endToEndId, pix]));
   const ours = new Map(
