@@ -3,9 +3,12 @@ import { sql } from '@pixmesh/postgres/sql';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
+import { findAnyPayout } from '#payouts/payouts.sql.ts';
+import { sendAgain } from '#status-check/payout-checks.sql.ts';
 import { storeDuePayouts } from '#test/store-due-payouts.ts';
 
 import { claimDue } from './claim-due.sql.ts';
+import { countOverdue } from './overdue.sql.ts';
 import { ensureSlots, releaseSlots } from './send-slots.sql.ts';
 
 let database: TestDatabase;
@@ -90,6 +93,25 @@ test('with one slot at a time the turn goes round the ring, each account its old
   }
   const rounds = [0, 1, 2].flatMap((lap) => ring.map((account) => due.get(account)?.[lap]));
   expect(served).toEqual(rounds);
+});
+
+test('a payout that is to be sent again keeps its place in the queue, however often it is checked', async () => {
+  await ensureSlots(database.db, 1);
+  const accountId = newId<AccountId>();
+  const [called] = await storeDuePayouts(database.db, 1, { accountId });
+  const [first] = await claim({ slots: 1 });
+  if (!first || !called) throw new Error('nothing was claimed');
+  await releaseSlots(database.db, [first]);
+  expect(await sendAgain(database.db, first.payout, 60_000)).toBe(true);
+  await database.db.query(sql`
+    update payouts set send_at = now() - interval '40 s' where id = ${called}`);
+  await storeDuePayouts(database.db, 1, { accountId, sendInMs: -20_000 });
+  const waiting = await findAnyPayout(database.db, called);
+  if (!waiting) throw new Error('no payout');
+  expect(await sendAgain(database.db, waiting, 60_000)).toBe(true);
+  expect((await countOverdue(database.db)).unsent).toBe(1);
+  const [next] = await claim({ slots: 1 });
+  expect(next?.payout.id).toBe(called);
 });
 
 test('many senders at once take each slot once and each payout once', async () => {

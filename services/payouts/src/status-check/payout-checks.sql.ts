@@ -70,8 +70,9 @@ export async function releasePayout(
 
 /**
  * Ends a check by asking for the same call again, under the same idEnvio. Checks go on until a sender takes it up,
- * since a stop may keep it from being sent for long, and an earlier call may still show its effect meanwhile. False
- * when the payout has moved since it was read: its end may be ordered by now, or a call under way.
+ * since a stop may keep it from being sent for long, and an earlier call may still show its effect meanwhile. They
+ * leave its place in the queue of its account. False when the payout has moved since it was read: its end may be
+ * ordered by now, or a call under way.
  */
 export async function sendAgain(
   db: Queryable,
@@ -83,7 +84,7 @@ export async function sendAgain(
       'payouts_send_again',
       sql`
         update payouts
-        set send_at = now(), version = version + 1, ${endCheckLease(nextInMs)},
+        set send_at = coalesce(send_at, now()), version = version + 1, ${endCheckLease(nextInMs)},
             last_check_at = now(), last_check_answer = 'not_found'
         where id = ${payout.id} and version = ${payout.version}
         returning id`,
