@@ -15,15 +15,17 @@ export function readReturn(body: unknown, id: string): PixReturn | null {
   return answer?.id === id ? toReturn(answer) : null;
 }
 
+/** The returns that a Pix shows. One of nothing moves no money: there is nothing to book of it. */
 export function toReturns(items: ReturnAnswer[] | null | undefined): PixReturn[] {
-  return (items ?? []).map(toReturn);
+  return (items ?? []).map(toReturn).filter(({ amountCents }) => amountCents > 0n);
 }
 
 function toReturn(item: ReturnAnswer): PixReturn {
   const status = STATUSES.get(item.status) ?? 'processing';
   return {
     id: item.id,
-    returnId: item.rtrId ?? null,
+    // An empty text names nothing.
+    returnId: item.rtrId || null,
     amountCents: item.valor,
     status,
     nature: item.natureza ?? null,

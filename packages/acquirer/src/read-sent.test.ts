@@ -55,6 +55,20 @@ describe('a sent Pix', () => {
     });
   });
 
+  it('shows a return with an empty rtrId as one without, and none of nothing', () => {
+    const done = { valor: '2.00', status: 'DEVOLVIDO' };
+    const devolucoes = [
+      { id: 'r1', rtrId: '', ...done },
+      { id: 'r2', rtrId: 'D2', ...done, valor: '0.00' },
+      { id: 'r3', rtrId: 'D3', ...done },
+    ];
+    const returns = readSentPix({ ...sent, devolucoes }, ID_ENVIO)?.returns;
+    expect(returns?.map(({ id, returnId }) => [id, returnId])).toEqual([
+      ['r1', null],
+      ['r3', 'D3'],
+    ]);
+  });
+
   it('that is on its way has settled nothing', () => {
     const processing = { ...sent, status: 'EM_PROCESSAMENTO', gnExtras: { erro: error } };
     expect(readSentPix(processing, ID_ENVIO)).toMatchObject({
