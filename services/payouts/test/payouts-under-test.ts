@@ -5,6 +5,7 @@ import { createInternalClient } from '@pixmesh/http/internal-client';
 import { createLedgerHolds } from '@pixmesh/ledger-client/ledger-holds';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { testIdentity } from '@pixmesh/testkit/mesh-calls';
+import { startSimulatorProcess } from '@pixmesh/testkit/simulator-process';
 
 import { PayoutsConfig } from '#config.ts';
 import { createIntentCommits } from '#creation/commit-intents.sql.ts';
@@ -55,6 +56,23 @@ export async function startPayoutsUnderTest(settings: Record<string, string> = {
       await service[Symbol.asyncDispose]();
       await ledgerCalls[Symbol.asyncDispose]();
       await environment[Symbol.asyncDispose]();
+    },
+  };
+}
+
+export type PayoutsAtAcquirer = Awaited<ReturnType<typeof startPayoutsAtAcquirer>>;
+
+/** The same beside a simulated acquirer, which answers what it is asked. */
+export async function startPayoutsAtAcquirer() {
+  const simulator = await startSimulatorProcess();
+  const acquirer = { ACQUIRER_URL: simulator.url, ACQUIRER_TIMEOUT_MS: '4000' };
+  const payouts = await startPayoutsUnderTest(acquirer);
+  return {
+    ...payouts,
+    simulator,
+    [Symbol.asyncDispose]: async () => {
+      await payouts[Symbol.asyncDispose]();
+      await simulator[Symbol.asyncDispose]();
     },
   };
 }

@@ -169,13 +169,17 @@ export const ADMIN_MONEY_ROUTES = tagged('Money', {
       ],
     },
   ),
-  cancelPayout: act('/admin/payouts/:id/cancel', 'Cancel a payout that waits for approval', {
-    response: OperatorPayout,
-    errors: ['PAYOUT_NOT_FOUND', 'PAYOUT_NOT_PENDING'],
-  }),
+  cancelPayout: act(
+    '/admin/payouts/:id/cancel',
+    'Cancel a payout that waits for approval; 409 where the acquirer has an order of it all the same',
+    {
+      response: OperatorPayout,
+      errors: ['PAYOUT_NOT_FOUND', 'PAYOUT_NOT_PENDING', 'CONFLICT'],
+    },
+  ),
   checkPayout: act(
     '/admin/payouts/:id/check',
-    'Ask the acquirer for a payout now, apply what it answers, and say what that was; 409 where it was never ordered there',
+    'Ask the acquirer for a payout now, apply what it answers, and say what that was; 409 where it is canceled',
     { response: PayoutStatusCheck, errors: ['PAYOUT_NOT_FOUND', 'CONFLICT'] },
   ),
   getBalances: read(

@@ -1,6 +1,8 @@
+import type { Acquirer } from '@pixmesh/acquirer/client';
 import type { AccountSettings } from '@pixmesh/contracts/internal/caller-claims';
+import type { Deadline } from '@pixmesh/http/deadline';
 import { AppError } from '@pixmesh/kernel/app-error';
-import type { OperatorId, PayoutId } from '@pixmesh/kernel/ids';
+import { type OperatorId, type PayoutId, toAcquirerId } from '@pixmesh/kernel/ids';
 import type { Database, Queryable } from '@pixmesh/postgres/pool';
 import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 
@@ -15,7 +17,12 @@ import { decideApproval, decideCancellation, type QueueDecision } from './decide
 /** A payout leaves the queue once; a second read always finds how. */
 const READS_MAX = 3;
 
-export type QueueDeps = { db: Database; wakeOutbox(): void; wakeSender(): void };
+export type QueueDeps = {
+  db: Database;
+  acquirer: Pick<Acquirer, 'getPayout'>;
+  wakeOutbox(): void;
+  wakeSender(): void;
+};
 
 /**
  * Approves a payout of the queue: from here it is processing and a sender takes it up. Nothing is announced yet;
@@ -48,13 +55,18 @@ export async function approvePayout(
 /**
  * Cancels a payout of the queue. The status, its event and the order to give the money back are one commit; the
  * balance follows (decision 124).
- * @throws AppError `PAYOUT_NOT_FOUND`, `PAYOUT_NOT_PENDING`
+ * @throws AppError `PAYOUT_NOT_FOUND`, `PAYOUT_NOT_PENDING`; `CONFLICT`, `DEPENDENCY_UNAVAILABLE` as `requireUnordered`
  */
-export async function cancelPayout(deps: QueueDeps, id: PayoutId): Promise<ActedOn> {
+export async function cancelPayout(
+  deps: QueueDeps,
+  id: PayoutId,
+  deadline: Deadline,
+): Promise<ActedOn> {
   const canceled = await actOnce(deps, id, {
     decide: decideCancellation,
-    act: async (payout) =>
-      await movePayout(deps.db, {
+    act: async (payout) => {
+      await requireUnordered(deps, payout, deadline);
+      return await movePayout(deps.db, {
         from: payout,
         status: 'canceled',
         events: [
@@ -62,10 +74,31 @@ export async function cancelPayout(deps: QueueDeps, id: PayoutId): Promise<Acted
           holdRelease(payout),
         ],
         checkInMs: null,
-      }),
+      });
+    },
   });
   deps.wakeOutbox();
   return canceled;
+}
+
+/**
+ * A database that was restored to a moment may have lost that a payout was approved and sent since: its money is not
+ * released while the acquirer has an order of it that it did not reject.
+ * @throws AppError `CONFLICT` where it has one, `DEPENDENCY_UNAVAILABLE` where it does not answer
+ */
+async function requireUnordered(
+  { acquirer }: QueueDeps,
+  { id, accountId }: VisiblePayout,
+  deadline: Deadline,
+): Promise<void> {
+  const signal = deadline.signal();
+  const found = await acquirer.getPayout(toAcquirerId(id), { accountId, signal });
+  if (found.kind === 'unknown') {
+    throw new AppError('DEPENDENCY_UNAVAILABLE', { message: `payout unknown: ${found.cause}` });
+  }
+  if (found.kind === 'not_found' || found.value.status === 'rejected') return;
+  const publicMessage = 'The acquirer has an order of this payout: approve it, then check it.';
+  throw new AppError('CONFLICT', { details: ['status'], publicMessage });
 }
 
 /** `repeated`: an earlier or faster call had done it, and this one changed nothing. */

@@ -6,13 +6,13 @@ import { aCaller } from '@pixmesh/testkit/test-callers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { type Json } from '#test/payouts-environment.ts';
-import { type PayoutsUnderTest, startPayoutsUnderTest } from '#test/payouts-under-test.ts';
+import { type PayoutsAtAcquirer, startPayoutsAtAcquirer } from '#test/payouts-under-test.ts';
 import { storePayout } from '#test/store-payout.ts';
 
-let payouts: PayoutsUnderTest;
+let payouts: PayoutsAtAcquirer;
 
 beforeAll(async () => {
-  payouts = await startPayoutsUnderTest();
+  payouts = await startPayoutsAtAcquirer();
 });
 afterAll(async () => {
   await payouts[Symbol.asyncDispose]();

@@ -5,7 +5,7 @@ import {
   OPERATOR_PAYOUT_PATHS,
   RequestPayoutBody,
 } from '@pixmesh/contracts/internal/operator-payouts';
-import { deadlineFrom } from '@pixmesh/http/deadline';
+import { type Deadline, deadlineFrom } from '@pixmesh/http/deadline';
 import { answerList, readListQuery } from '@pixmesh/http/list-page';
 import {
   readOperatorBody,
@@ -15,7 +15,7 @@ import {
 } from '@pixmesh/http/operator-request';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { type AccountId, parseId } from '@pixmesh/kernel/ids';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 
 import { answerCreated } from '@pixmesh/http/answer-created';
@@ -47,7 +47,7 @@ export function registerOperatorPayouts(app: FastifyInstance, deps: RouteDeps): 
         requester: { source: 'dashboard', operatorId: operatorOf(request).operator_id },
         settings: asked.settings,
         readBody: () => requireSent(asked.body),
-        deadline: deadlineFrom(request.headers[INTERNAL_HEADERS.timeoutMs], deps.requestTimeoutMs),
+        deadline: deadlineOf(request),
       });
       return answerCreated(reply, created, toOperatorPayout(created.payout));
     },
@@ -76,9 +76,14 @@ export function registerOperatorPayouts(app: FastifyInstance, deps: RouteDeps): 
   });
 
   app.post(OPERATOR_PAYOUT_PATHS.cancel, async (request, reply) => {
+    const deadline = deadlineOf(request);
     const { id } = await findOperatorPayout(deps.db, request);
-    return answerActedOn(reply, await cancelPayout(deps, id));
+    return answerActedOn(reply, await cancelPayout(deps, id, deadline));
   });
+
+  function deadlineOf({ headers }: FastifyRequest): Deadline {
+    return deadlineFrom(headers[INTERNAL_HEADERS.timeoutMs], deps.requestTimeoutMs);
+  }
 }
 
 /** A repeat is marked as one, so that the audit log names whoever made the change, and nobody else. */

@@ -4,14 +4,14 @@ import { aCaller } from '@pixmesh/testkit/test-callers';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { type PayoutsUnderTest, startPayoutsUnderTest } from '#test/payouts-under-test.ts';
+import { type PayoutsAtAcquirer, startPayoutsAtAcquirer } from '#test/payouts-under-test.ts';
 
-let payouts: PayoutsUnderTest;
+let payouts: PayoutsAtAcquirer;
 const accountId = newId();
 const RUNS = scaled(40, 5_000);
 
 beforeAll(async () => {
-  payouts = await startPayoutsUnderTest();
+  payouts = await startPayoutsAtAcquirer();
   await payouts.ledger.fund(accountId, 10 * RUNS * 1_000);
 });
 afterAll(async () => {

@@ -22,7 +22,10 @@ export type CheckNowDeps = StatusCheckDeps & {
   requestTimeoutMs: number;
 };
 
-/** Asks the acquirer for a payout while an operator waits. One that has ended is checked too: it may have come back. */
+/**
+ * Asks the acquirer for a payout while an operator waits. One that has ended is checked too: it may have come back. So
+ * is one that waits for its approval, which changes nothing: a restored database may have lost that it was sent.
+ */
 export function registerCheckNow(app: FastifyInstance, deps: CheckNowDeps): void {
   const { db } = deps;
   app.post(OPERATOR_PAYOUT_PATHS.check, async (request): Promise<PayoutStatusCheck> => {
@@ -32,7 +35,7 @@ export function registerCheckNow(app: FastifyInstance, deps: CheckNowDeps): void
     );
     const before = await findOperatorPayout(db, request);
     const { id, status } = before;
-    if (status === 'pending' || status === 'canceled') throw neverOrdered();
+    if (status === 'canceled') throw neverOrdered();
     const answer = await checkNow({
       lease: () => leaseVisible(deps, id),
       check: (payout) => checkVisible(deps, payout),

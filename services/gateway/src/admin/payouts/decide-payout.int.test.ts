@@ -49,17 +49,20 @@ async function readActions(): Promise<unknown[]> {
 describe('a status check', () => {
   const check = () => gateway.admin('POST', `/admin/payouts/${payoutId}/check`);
 
-  test('of a payout is asked of its owner and recorded', async () => {
-    const resource = aPayout({ status: 'completed' });
-    const after = { id: payoutId, object: 'status_check', acquirer: null, resource };
-    answerDecision(aPayout({ status: 'processing' }), 200, after);
-    expect(await check()).toMatchObject({ status: 200, json: after });
-    expect(await readActions()).toEqual(['payout.checked', 'payout.check_requested']);
-  });
+  test.each(['pending', 'processing'])(
+    'of a payout (%s) is asked of its owner and recorded',
+    async (status) => {
+      const resource = aPayout({ status: 'completed' });
+      const after = { id: payoutId, object: 'status_check', acquirer: null, resource };
+      answerDecision(aPayout({ status }), 200, after);
+      expect(await check()).toMatchObject({ status: 200, json: after });
+      expect(await readActions()).toEqual(['payout.checked', 'payout.check_requested']);
+    },
+  );
 
-  test('of one that was never ordered is refused by its owner, and nothing is recorded', async () => {
+  test('of one that is canceled is refused by its owner, and nothing is recorded', async () => {
     const refusal = { code: 'CONFLICT', message: 'x', details: ['status'] };
-    answerDecision(aPayout(), 409, refusal);
+    answerDecision(aPayout({ status: 'canceled' }), 409, refusal);
     expect(await check()).toMatchObject({ status: 409, json: refusal });
     expect(await readActions()).toEqual([]);
   });

@@ -67,7 +67,7 @@ export function registerPayouts(app: FastifyInstance, deps: OwnerAndTablesDeps):
     asked: 'payout.check_requested',
     done: 'payout.checked',
     auditedOf: checkedResource,
-    // Of one that was never ordered at the acquirer there is nothing to check: its owner refuses.
-    mayChange: ({ status }) => status !== 'pending' && status !== 'canceled',
+    // Of a canceled one there is nothing to check: its owner refuses.
+    mayChange: ({ status }) => status !== 'canceled',
   });
 }
