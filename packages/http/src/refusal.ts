@@ -64,6 +64,7 @@ function describe(issue: z.core.$ZodRawIssue): string | undefined {
   if (code === 'invalid_format') return FORMATS[issue.format];
   if (code === 'too_small') return `at least ${issue.minimum}${unitOf(issue.origin)}`;
   if (code === 'too_big') return `at most ${issue.maximum}${unitOf(issue.origin)}`;
+  if (code === 'unrecognized_keys') return 'no other field';
   return undefined;
 }
 

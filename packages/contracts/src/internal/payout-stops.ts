@@ -23,14 +23,17 @@ const REASON_LENGTH_MAX = 500;
 /** Absent or null: all accounts. A stop of all and the stops of single accounts begin and end apart. */
 const StoppedAccount = orNull(AnyCaseId);
 
-/** Body of `POST /admin/payouts/stop`. */
-export const StopPayoutsBody = z.object({
+/**
+ * Body of `POST /admin/payouts/stop`. Other fields are refused, here and below: with `account_id` misspelled, a call for
+ * one account would be one for all.
+ */
+export const StopPayoutsBody = z.strictObject({
   account_id: StoppedAccount,
   reason: textField({ min: 1, max: REASON_LENGTH_MAX }),
 });
 
 /** Body of `POST /admin/payouts/resume`. */
-export const ResumePayoutsBody = z.object({ account_id: StoppedAccount });
+export const ResumePayoutsBody = z.strictObject({ account_id: StoppedAccount });
 
 /** Filters of the list, beside paging. */
 export const ListPayoutStopsQuery = z.object({

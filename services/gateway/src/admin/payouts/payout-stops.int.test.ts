@@ -76,9 +76,17 @@ test.each([
   ['an unknown account', { account_id: newId(), reason: 'x' }, 404, 'NOT_FOUND'],
   ['no account id', { account_id: 'x', reason: 'x' }, 400, 'VALIDATION_ERROR'],
   ['no reason', {}, 400, 'VALIDATION_ERROR'],
+  ['a field that is none', { accountId: newId(), reason: 'x' }, 400, 'VALIDATION_ERROR'],
 ])('a stop with %s is refused before payouts is asked', async (_name, body, status, code) => {
   const refused = await act('stop', body);
   expect([refused.status, refused.json['code']]).toEqual([status, code]);
+  expect(gateway.owners.payouts.requests).toEqual([]);
+});
+
+test('an end with a field that is none is refused before payouts is asked: it would be the end for all accounts', async () => {
+  const { status, json } = await act('resume', { accountId });
+  expect([status, json['code'], json['details']]).toEqual([400, 'VALIDATION_ERROR', ['body']]);
+  expect(json['message']).toContain('expected no other field');
   expect(gateway.owners.payouts.requests).toEqual([]);
 });
 
