@@ -1,7 +1,8 @@
-import { newId } from '@pixmesh/kernel/ids';
+import { type AccountId, newId, type OperatorId } from '@pixmesh/kernel/ids';
 import { createPool, type Database, type Queryable } from '@pixmesh/postgres/pool';
 import { countRowsRead } from '@pixmesh/testkit/rows-read';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
+import { createLogger } from '@pixmesh/telemetry/logger';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { createIntentCommits } from '#creation/commit-intents.sql.ts';
@@ -10,8 +11,10 @@ import { createPayoutMoves } from '#payouts/move-payouts.sql.ts';
 import type { PayoutRow } from '#payouts/payout-row.ts';
 import { acceptance } from '#settlement/accept-payout.ts';
 import { leaseNamedPayouts } from '#status-check/callback-checks.sql.ts';
+import { stopPayouts } from '#stops/stop-payouts.ts';
 import { aNewIntent, anIntent } from '#test/an-intent.ts';
 import { anAcquirerPayout } from '#test/an-acquirer-payout.ts';
+import { storeDuePayouts } from '#test/store-due-payouts.ts';
 import { fillPayouts } from '#test/store-payout.ts';
 
 /** Connections that plan a statement once keep the plan of an empty table: it has to be right for a large one. */
@@ -74,4 +77,20 @@ test('statements that were planned while the table was empty look their rows up 
     });
     expect([what, read]).toEqual([what, expect.toSatisfy((rows: number) => rows <= READ_MAX)]);
   }
+});
+
+test('ten thousand unsent payouts of stopped accounts are read by no creation, and hold up none', async () => {
+  const logger = createLogger('payouts', 'silent');
+  const deps = { db: database.db, logger, wakeSender: () => undefined };
+  for (const accountId of [newId<AccountId>(), newId<AccountId>()]) {
+    await storeDuePayouts(database.db, 5_000, { accountId });
+    await stopPayouts(deps, { accountId, reason: 'books', operatorId: newId<OperatorId>() });
+  }
+  const intent = await anIntent(database.db);
+  const read = await db.transaction(async (tx) => {
+    const made = await createIntentCommits(tx).commit(intent, LEASE_MS);
+    expect(made).toMatchObject({ unansweredCalls: 1, sendAt: null });
+    return await countRowsRead(tx);
+  });
+  expect(read).toBeLessThanOrEqual(READ_MAX);
 });

@@ -8,8 +8,7 @@ import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 import { payoutEvents } from '#payouts/payout-events.ts';
 import { isVisible, type PayoutRow, type VisiblePayout } from '#payouts/payout-row.ts';
 import { PAYOUT_COLUMNS, type PayoutRecord, toPayoutRow } from '#payouts/payouts.sql.ts';
-import { IS_SENDABLE } from '#sending/claim-due.sql.ts';
-import { isStopped } from '#stops/in-force.sql.ts';
+import { isStopped, UNSTOPPED_RANGES } from '#stops/in-force.sql.ts';
 
 /** Intents that are committed together share a statement and its commit. */
 export type IntentCommits = {
@@ -81,6 +80,21 @@ function createCommitBatcher(
   return createWriteBatcher((commits) => commitAs(db, commits, target));
 }
 
+/** Whether a payout waits for a sender. Reads one entry of `payouts_send_at` for each range of accounts, at most. */
+const IS_SENDABLE_WAITING = sql`
+  exists (
+    select
+    from (${UNSTOPPED_RANGES}) as unstopped
+    cross join lateral (
+      select
+      from payouts as waiting
+      where waiting.account_id > unstopped.behind
+        and waiting.account_id < unstopped.before
+        and waiting.send_at <= now()
+      limit 1
+    ) as oldest
+  )`;
+
 /** Looks up by primary key; the queue is looked at once for all who ask, by `payouts_send_at`. */
 async function commitAs(
   db: Queryable,
@@ -91,11 +105,7 @@ async function commitAs(
     named(
       statement,
       sql`
-        with queue as materialized (
-          select not exists (
-            select from payouts as waiting where waiting.send_at is not null and ${IS_SENDABLE}
-          ) as is_empty
-        ),
+        with queue as materialized (select not ${IS_SENDABLE_WAITING} as is_empty),
         intent as (
           select *
           from json_to_recordset(${JSON.stringify(commits.map(toIntent))}::json) as intent (

@@ -133,7 +133,7 @@ function freeSlots({ limit, slots, held = [] }: ClaimOptions): Statement {
 }
 
 /** Payouts that wait for a sender. */
-export const IS_SENDABLE = sql`send_at <= now() and account_id <> all (${STOPPED_ACCOUNTS})`;
+const IS_SENDABLE = sql`send_at <= now() and account_id <> all (${STOPPED_ACCOUNTS})`;
 
 type ClaimRecord = PayoutRecord & { former_put_at: Date | null; free_slot: number };
 
