@@ -1,4 +1,5 @@
 import { SERVICES } from './cause-alerts.ts';
+import { ACQUIRER_BALANCE } from './money-alerts.ts';
 import { SERVICE_LEVELS } from './service-levels.ts';
 
 export type Panel = {
@@ -105,7 +106,7 @@ const money: Dashboard = {
     panel(
       'Balance at the acquirer and payouts due, BRL',
       'currencyBRL',
-      ['max(acquirer_balance_cents) / 100', 'balance'],
+      [`${ACQUIRER_BALANCE} / 100`, 'balance'],
       ['max(payouts_due_cents) / 100', 'due'],
     ),
     panel(

@@ -1,5 +1,9 @@
 import type { Alert } from './alerts.ts';
 
+/** Each process of payouts keeps its own last reading of the balance: the newest one counts. */
+export const ACQUIRER_BALANCE =
+  'max(acquirer_balance_cents and acquirer_balance_read_at_seconds == scalar(max(acquirer_balance_read_at_seconds)))';
+
 /** Of money: what stands still, what is missing and what does not agree. */
 export const MONEY_ALERTS: readonly Alert[] = [
   {
@@ -56,7 +60,7 @@ export const MONEY_ALERTS: readonly Alert[] = [
     meaning: 'the balance at the acquirer does not cover the payouts that are due',
     severity: 'page',
     for: '5m',
-    expr: 'max(acquirer_balance_cents) < max(payouts_due_cents)',
+    expr: `${ACQUIRER_BALANCE} < max(payouts_due_cents)`,
     dashboard: 'money',
   },
   {

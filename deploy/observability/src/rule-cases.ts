@@ -289,9 +289,26 @@ export const CAUSE_CASES: readonly RuleCase[] = [
   ),
   fires(
     'AcquirerBalanceLow',
-    { acquirer_balance_cents: turns(500, 99), payouts_due_cents: '100x300' },
+    {
+      acquirer_balance_cents: turns(500, 99),
+      acquirer_balance_read_at_seconds: turns(0, 60),
+      payouts_due_cents: '100x300',
+    },
     { silentAt: '6m', firesAt: '7m' },
   ),
+  {
+    name: 'AcquirerBalanceLow: the newest reading of several processes, not the highest',
+    alert: 'AcquirerBalanceLow',
+    series: {
+      'acquirer_balance_cents{instance="a"}': '500x300',
+      'acquirer_balance_read_at_seconds{instance="a"}': '30x300',
+      'acquirer_balance_cents{instance="b"}': turns(500, 99),
+      'acquirer_balance_read_at_seconds{instance="b"}': turns(0, 60),
+      payouts_due_cents: '100x300',
+    },
+    silentAt: '6m',
+    firesAt: '7m',
+  },
   fires(
     'LedgerUnbalanced',
     {

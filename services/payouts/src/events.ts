@@ -127,14 +127,24 @@ export function observeOverdue(read: () => Promise<Overdue>): void {
 
 /** An older reading says nothing any more; reconciliation reads anew each five minutes. */
 const BALANCE_MS_MAX = 15 * 60_000;
-let balance: { cents: number; readMs: number } | null = null;
+let balance: BalanceReading | null = null;
 
-/** Reconciliation has read the balance at the acquirer; the gauge makes no call of its own. */
+type BalanceReading = { cents: number; readMs: number; readAtSeconds: number };
+
+/** Reconciliation has read the balance at the acquirer; the gauges make no call of their own. */
 export function balanceRead(amountCents: bigint): void {
-  balance = { cents: Number(amountCents), readMs: performance.now() };
+  const readAtSeconds = Date.now() / 1_000;
+  balance = { cents: Number(amountCents), readMs: performance.now(), readAtSeconds };
 }
 
-/** What is due against what the acquirer has of ours. */
+function ofBalance(value: (reading: BalanceReading) => number) {
+  return async () => {
+    const isKnown = balance !== null && performance.now() - balance.readMs < BALANCE_MS_MAX;
+    return balance !== null && isKnown ? [{ value: value(balance) }] : [];
+  };
+}
+
+/** What is due against what the acquirer has of ours; of several processes the one that has read last is right. */
 export function observeDue(sumDue: () => Promise<number>): void {
   observedGauge('payouts_due_cents', 'Money of payouts that are due to be sent', async () => [
     { value: await sumDue() },
@@ -142,10 +152,12 @@ export function observeDue(sumDue: () => Promise<number>): void {
   observedGauge(
     'acquirer_balance_cents',
     'Our balance at the acquirer, as the last reconciliation of this process read it',
-    async () => {
-      const isKnown = balance !== null && performance.now() - balance.readMs < BALANCE_MS_MAX;
-      return balance !== null && isKnown ? [{ value: balance.cents }] : [];
-    },
+    ofBalance(({ cents }) => cents),
+  );
+  observedGauge(
+    'acquirer_balance_read_at_seconds',
+    'When this process read the balance at the acquirer, in Unix time',
+    ofBalance(({ readAtSeconds }) => readAtSeconds),
   );
 }
 
