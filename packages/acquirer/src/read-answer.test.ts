@@ -45,6 +45,13 @@ describe('a charge of the acquirer', () => {
     expect(readCharge(quoted, TXID)?.expiresInSeconds).toBe(3600);
   });
 
+  it('shows no Pix of nothing, which pays nothing', () => {
+    const none = { ...pix, endToEndId: 'E0', valor: '0.00' };
+    const paid = { ...charge, status: 'CONCLUIDA', pix: [none, pix] };
+    const received = readCharge(paid, TXID)?.received;
+    expect(received?.map(({ endToEndId }) => endToEndId)).toEqual([pix.endToEndId]);
+  });
+
   it('gives its own txid to a Pix below it that names none', () => {
     const paid = { ...charge, status: 'CONCLUIDA', pix: [pix] };
     expect(readCharge(paid, TXID)?.received).toEqual([

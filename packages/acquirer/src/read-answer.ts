@@ -24,8 +24,11 @@ export function readCharge(body: unknown, txid: string): AcquirerCharge | null {
     createdAt: answer.calendario.criacao,
     expiresInSeconds: answer.calendario.expiracao,
     pixKey: answer.chave,
-    // What stands under a charge was paid to it, even where the item does not repeat the txid.
-    received: (answer.pix ?? []).map((item) => toReceivedPix({ ...item, txid: item.txid ?? txid })),
+    // What stands under a charge was paid to it, even where the item does not repeat the txid. A Pix of nothing pays
+    // nothing, and there is no command that would book it.
+    received: (answer.pix ?? [])
+      .filter(({ valor }) => valor > 0n)
+      .map((item) => toReceivedPix({ ...item, txid: item.txid ?? txid })),
   };
 }
 
