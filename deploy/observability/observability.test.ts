@@ -8,7 +8,8 @@ import { ALERTMANAGER } from './src/configurations.ts';
 import { DASHBOARDS } from './src/dashboards.ts';
 import { RECORDING_RULES } from './src/recording-rules.ts';
 import { renderAll } from './src/render.ts';
-import { BURN_CASES, CAUSE_CASES, DAYS_CASES } from './src/rule-cases.ts';
+import { BURN_CASES, DAYS_CASES } from './src/budget-cases.ts';
+import { CAUSE_CASES } from './src/cause-cases.ts';
 
 const FOLDER = import.meta.dirname;
 const ROOT = path.resolve(FOLDER, '../..');

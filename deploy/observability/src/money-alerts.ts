@@ -89,6 +89,14 @@ export const MONEY_ALERTS: readonly Alert[] = [
     dashboard: 'money',
   },
   {
+    name: 'ReconciliationFullOverdue',
+    meaning: 'a check of a service has not compared everything for two days',
+    severity: 'ticket',
+    for: '15m',
+    expr: 'max by (service) (reconciliation_full_age_seconds) > 172800',
+    dashboard: 'money',
+  },
+  {
     name: 'SuspenseWaiting',
     meaning: 'money stands in suspense for more than an hour and waits for an operator',
     severity: 'ticket',

@@ -1,5 +1,5 @@
 import { ALERTS, runbookOf } from './alerts.ts';
-import type { RuleCase } from './rule-cases.ts';
+import type { RuleCase } from './rule-case.ts';
 
 /** Files of `promtool test rules`: each case is silent at one moment and fires at another. */
 export function renderRuleTests(cases: readonly RuleCase[], interval: string): object {

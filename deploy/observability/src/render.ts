@@ -3,7 +3,8 @@ import { stringify } from 'yaml';
 import { type Alert, ALERTS, runbookOf } from './alerts.ts';
 import { type Dashboard, DASHBOARDS, type Panel } from './dashboards.ts';
 import { RECORDING_RULES } from './recording-rules.ts';
-import { BURN_CASES, CAUSE_CASES, DAYS_CASES } from './rule-cases.ts';
+import { BURN_CASES, DAYS_CASES } from './budget-cases.ts';
+import { CAUSE_CASES } from './cause-cases.ts';
 import { renderRuleTests } from './render-rule-tests.ts';
 import {
   ALERTMANAGER,

@@ -6,6 +6,7 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import type { Check, Scope } from './check.ts';
+import { readFigures } from './figures.sql.ts';
 import { requestFullRun, takeFullLease } from './leases.sql.ts';
 import { type Reconciliation, startReconciliation } from './reconciliation.ts';
 
@@ -85,6 +86,11 @@ describe('a daily full run', () => {
     await waitForFullRun();
     expect(scopes.map(({ since }) => since)).toEqual([null, null]);
     expect(await readRun('others')).toEqual(former);
+    expect((await readFigures(database.db, ['check', 'others'])).fullAgeSeconds).toBeLessThan(
+      3_600,
+    );
+    const other = await readFigures(database.db, ['former check']);
+    expect(other.fullAgeSeconds).toBeNull();
   });
 
   test('holds up no incremental run, and keeps what that has found meanwhile', async () => {

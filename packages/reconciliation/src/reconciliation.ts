@@ -201,27 +201,28 @@ function toFullRun({ requestedAt, startedAt, compared }: StoredFullRun): FullRun
 }
 
 function observeFigures({ db, checks }: ReconciliationOptions): void {
-  const names = new Set(checks.map(({ name }) => name));
+  const figures = () => readFigures(db, namesOf(checks));
   observedGauge(
     'reconciliation_breaks',
     'Breaks past their window, by check and kind',
     async () => {
-      const { counts } = await readFigures(db);
-      return counts
-        .filter(({ check }) => names.has(check))
-        .map(({ check, kind, count }) => ({ value: count, attributes: { check, kind } }));
+      const { counts } = await figures();
+      return counts.map(({ check, kind, count }) => ({
+        value: count,
+        attributes: { check, kind },
+      }));
     },
   );
   observedGauge(
     'reconciliation_age_seconds',
     'Time since the last finished incremental run; before the first, since it is due',
-    async () => [{ value: (await readFigures(db)).ageSeconds }],
+    async () => [{ value: (await figures()).ageSeconds }],
   );
   observedGauge(
     'reconciliation_full_age_seconds',
     'Time since the newest full run of the check whose newest one is the oldest',
     async () => {
-      const { fullAgeSeconds } = await readFigures(db);
+      const { fullAgeSeconds } = await figures();
       return fullAgeSeconds === null ? [] : [{ value: fullAgeSeconds }];
     },
   );

@@ -1,27 +1,5 @@
 import { SERVICES } from './cause-alerts.ts';
-
-/** One test of a rule: what is measured, and when the alert is silent and when it fires. */
-export type RuleCase = {
-  name: string;
-  alert: string;
-  /** Series in promtool's notation, one value each interval. */
-  series: Readonly<Record<string, string>>;
-  silentAt?: string;
-  firesAt: string;
-  /** Labels of the alert besides its severity. */
-  labels?: Readonly<Record<string, string>>;
-};
-
-type Times = Pick<RuleCase, 'firesAt'> & Partial<RuleCase>;
-
-function fires(alert: string, series: RuleCase['series'], times: Times): RuleCase {
-  return { name: alert, alert, series, ...times };
-}
-
-/** A minute without it and then what is wrong, each 15 s. */
-function turns(from: number, to: number): string {
-  return `${from}x4 ${to}x240`;
-}
+import { fires, type RuleCase, turns } from './rule-case.ts';
 
 const ALL_UP = Object.fromEntries(SERVICES.map((name) => [`up{service="${name}"}`, '1x300']));
 const DAY = 86_400;
@@ -328,6 +306,11 @@ export const CAUSE_CASES: readonly RuleCase[] = [
     { silentAt: '2m', firesAt: '3m', labels: { service: 'charges' } },
   ),
   fires(
+    'ReconciliationFullOverdue',
+    { 'reconciliation_full_age_seconds{service="ledger"}': turns(2 * DAY, 2 * DAY + 1) },
+    { silentAt: '15m', firesAt: '17m', labels: { service: 'ledger' } },
+  ),
+  fires(
     'SuspenseWaiting',
     { ledger_oldest_suspense_age_seconds: turns(3600, 3601) },
     { silentAt: '6m', firesAt: '7m' },
@@ -369,63 +352,4 @@ export const CAUSE_CASES: readonly RuleCase[] = [
   ),
   fires('RefundsOverdue', { refunds_unanswered: turns(0, 1) }, { silentAt: '6m', firesAt: '7m' }),
   fires('DeadMansSwitch', {}, { firesAt: '0s' }),
-];
-
-type Kind = 'Creation' | 'Api' | 'Delivery';
-const KINDS: readonly Kind[] = ['Creation', 'Api', 'Delivery'];
-
-const CREATION = 'service="gateway",listener="public",method="POST",route="/v1/charges"';
-const READ = 'service="gateway",listener="public",method="GET",route="/v1/charges/:id"';
-const FIRST = 'webhook_event_to_first_attempt_seconds';
-
-/** Intervals with good events alone, and then with bad ones beside them. */
-type Course = { before: number; burning: number };
-
-/**
- * A thousand good events an interval, and from a moment on so many times the budget beside them: of creations the
- * budget is 0.05 %, of the others 0.1 %.
- */
-function burning(kind: Kind, speed: number, course: Course): RuleCase['series'] {
-  const bad = kind === 'Creation' ? speed / 2 : speed;
-  const { before } = course;
-  const good = `0+1000x${before + course.burning}`;
-  if (kind === 'Delivery') {
-    const all = `0+1000x${before} ${1000 * (before + 1)}+${1000 + bad}x${course.burning}`;
-    return { [`${FIRST}_bucket{le="5"}`]: good, [`${FIRST}_count`]: all };
-  }
-  const series = `http_server_duration_seconds_count{${kind === 'Creation' ? CREATION : READ}`;
-  return {
-    [`${series},status="200"}`]: good,
-    [`${series},status="500"}`]: `0x${before} 0+${bad}x${course.burning}`,
-  };
-}
-
-/**
- * Each minute: 20 times as fast is seen over an hour after most of it, 8 times as fast over six hours after most of
- * them.
- */
-export const BURN_CASES: readonly RuleCase[] = KINDS.flatMap((kind) => [
-  fires(`${kind}ErrorBudgetBurnFast`, burning(kind, 20, { before: 120, burning: 120 }), {
-    silentAt: '125m',
-    firesAt: '175m',
-  }),
-  fires(`${kind}ErrorBudgetBurnSlow`, burning(kind, 8, { before: 480, burning: 400 }), {
-    silentAt: '540m',
-    firesAt: '800m',
-  }),
-]);
-
-/** What lasts for days, each ten minutes: 4 times as fast is seen over three days after more than one of them. */
-export const DAYS_CASES: readonly RuleCase[] = [
-  ...KINDS.map((kind) =>
-    fires(`${kind}ErrorBudgetBurnLow`, burning(kind, 4, { before: 432, burning: 200 }), {
-      silentAt: '4680m',
-      firesAt: '5800m',
-    }),
-  ),
-  fires(
-    'PayoutsStopForgotten',
-    { 'payouts_stopped{cause="operator"}': '1x200' },
-    { silentAt: '1430m', firesAt: '1450m', labels: { cause: 'operator' } },
-  ),
 ];
