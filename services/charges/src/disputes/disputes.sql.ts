@@ -69,21 +69,22 @@ export async function findOpenDispute(
   );
 }
 
-/** Those of some Pix with a dispute that is not won. Reads `disputes_end_to_end_id`. */
+/** Those of some Pix with a dispute, and whether all of its disputes are won. Reads `disputes_end_to_end_id`. */
 export async function findDisputedPix(
   db: Queryable,
   endToEndIds: readonly string[],
-): Promise<Set<string>> {
-  if (endToEndIds.length === 0) return new Set();
-  const rows = await db.query<{ end_to_end_id: string }>(
+): Promise<{ endToEndId: string; isWon: boolean }[]> {
+  if (endToEndIds.length === 0) return [];
+  const rows = await db.query<{ end_to_end_id: string; is_won: boolean }>(
     named(
       'find_disputed_pix',
       sql`
-        select distinct end_to_end_id from disputes
-        where end_to_end_id = any(${endToEndIds}::text[]) and status <> 'won'`,
+        select end_to_end_id, bool_and(status = 'won') as is_won from disputes
+        where end_to_end_id = any(${endToEndIds}::text[])
+        group by end_to_end_id`,
     ),
   );
-  return new Set(rows.map((row) => row.end_to_end_id));
+  return rows.map((row) => ({ endToEndId: row.end_to_end_id, isWon: row.is_won }));
 }
 
 /** Those of some infractions with a defense that may have reached the acquirer and is not confirmed. */

@@ -1,18 +1,22 @@
-import type { PixReturn } from '@pixmesh/acquirer/client';
-import { newId } from '@pixmesh/kernel/ids';
+import type { AcquirerDispute, PixReturn, ReceivedPix } from '@pixmesh/acquirer/client';
+import { type ChargeId, newId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import type { ChargeRow } from '#charge/charge-row.ts';
 import { findAnyCharge } from '#charge/charges.sql.ts';
 import { createChargeMoves } from '#charge/move-charges.sql.ts';
+import { applyInfraction } from '#disputes/apply-infraction.ts';
+import { findByInfraction } from '#disputes/disputes.sql.ts';
 import { createChargeReceipts } from '#received/receipts.sql.ts';
+import { anInfraction } from '#test/a-dispute.ts';
 import { aPixReturn, aReceivedPix } from '#test/a-received-pix.ts';
 import { RECEIVER } from '#test/charges-under-test.ts';
 import { storeCharge } from '#test/store-charge.ts';
 
-import { checkReturns } from './check-returns.ts';
+import { applyReturns, checkReturns } from './check-returns.ts';
 
 let database: TestDatabase;
 
@@ -21,40 +25,57 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
+/** A paid charge with its Pix. */
+async function aPaidCharge() {
+  const endToEndId = 'E' + crypto.randomUUID();
+  const { id } = await storeCharge(database.db, { status: 'paid', acceptedE2e: endToEndId });
+  await database.db.query(sql`
+    with pix as (
+      insert into received_pix (end_to_end_id, charge_id, account_id, amount, paid_at, disposition)
+      select ${endToEndId}, id, account_id, amount, now(), 'credit' from charges where id = ${id}
+      returning charge_id
+    )
+    update charges set end_to_end_id = accepted_e2e from pix where id = charge_id`);
+  return { ...(await read(id)), endToEndId };
+}
+
+async function read(id: ChargeId): Promise<ChargeRow> {
+  const charge = await findAnyCharge(database.db, id);
+  if (charge === null) throw new Error('no such charge');
+  return charge;
+}
+
+/** What checks of `shown` need; `meanwhile` happens while the acquirer is asked for it. */
+function depsOf(shown: ReceivedPix, meanwhile: () => Promise<unknown> = () => Promise.resolve()) {
+  return {
+    db: database.db,
+    moves: createChargeMoves(database.db),
+    receipts: createChargeReceipts(database.db),
+    logger: createLogger('charges', 'silent'),
+    receiver: RECEIVER,
+    wakeOutbox: () => undefined,
+    acquirer: {
+      cancelCharge: () => Promise.resolve({ kind: 'not_found' as const }),
+      listDisputes: () => Promise.resolve({ kind: 'unknown' as const, cause: 'not asked here' }),
+      getReceived: async () => {
+        await meanwhile();
+        return { kind: 'found' as const, value: shown };
+      },
+    },
+  };
+}
+
 /** Checks the one return of a paid charge; `meanwhile` happens while the acquirer is asked. */
 async function check(
   meanwhile: (id: string) => Promise<unknown>,
   changes: Partial<PixReturn> = {},
 ): Promise<boolean> {
-  const endToEndId = 'E' + crypto.randomUUID();
-  const { id } = await storeCharge(database.db, { status: 'paid', acceptedE2e: endToEndId });
-  const charge = await findAnyCharge(database.db, id);
-  if (charge === null) throw new Error('no such charge');
-  await database.db.query(sql`
-    insert into received_pix (end_to_end_id, charge_id, account_id, amount, paid_at, disposition)
-    select ${endToEndId}, id, account_id, amount, now(), 'credit' from charges where id = ${id}`);
+  const charge = await aPaidCharge();
+  const { endToEndId } = charge;
   const returned = aPixReturn({ nature: 'MED_FRAUDE', amountCents: charge.amount, ...changes });
   const pix = aReceivedPix({ endToEndId, amountCents: charge.amount, returns: [returned] });
-  return await checkReturns(
-    {
-      db: database.db,
-      moves: createChargeMoves(database.db),
-      receipts: createChargeReceipts(database.db),
-      logger: createLogger('charges', 'silent'),
-      receiver: RECEIVER,
-      wakeOutbox: () => undefined,
-      acquirer: {
-        cancelCharge: () => Promise.resolve({ kind: 'not_found' }),
-        listDisputes: () => Promise.resolve({ kind: 'unknown', cause: 'not asked here' }),
-        getReceived: async () => {
-          await meanwhile(id);
-          return { kind: 'found', value: pix };
-        },
-      },
-    },
-    { ...charge, endToEndId },
-    endToEndId,
-  );
+  const deps = depsOf(pix, () => meanwhile(charge.id));
+  return await checkReturns(deps, charge, endToEndId);
 }
 
 test('what a Pix returned is known once it is booked', async () => {
@@ -92,4 +113,36 @@ test('a return without a nature of a disputed Pix is not known yet, and is one u
   expect(await check(() => Promise.resolve(), { nature: null, settledAt: new Date() })).toBe(false);
   const longAgo = new Date(Date.now() - 3_600_000);
   expect(await returnedAs(longAgo)).toEqual([true, { disposition: 'med', nature: null }]);
+});
+
+test('a return after a won dispute waits for its nature, and charges back with its amount when the dispute is lost', async () => {
+  const { id, endToEndId, amount } = await aPaidCharge();
+  const won = anInfraction({ endToEndId, amountCents: amount, status: 'rejected' });
+  const lost = { ...won, status: 'accepted' as const, decidedAt: new Date() };
+  const returned = aPixReturn({ amountCents: amount, nature: null, settledAt: new Date() });
+  const unnamed = aReceivedPix({ endToEndId, amountCents: amount, returns: [returned] });
+  const named = { ...unnamed, returns: [{ ...returned, nature: 'MED_FRAUDE' }] };
+  const apply = async (seen: AcquirerDispute, shown: ReceivedPix) => {
+    const deps = depsOf(shown);
+    return await applyInfraction(
+      {
+        ...deps,
+        returnWindowMs: 3_600_000,
+        checkReturns: (charge, pix) => checkReturns(deps, charge, pix),
+        noticePix: () => Promise.resolve(),
+      },
+      seen,
+    );
+  };
+  expect(await apply(won, unnamed)).toBe('done');
+  expect(await applyReturns(depsOf(unnamed), await read(id), { pix: unnamed })).toBe(false);
+  expect(await read(id)).toMatchObject({ status: 'paid', refundedAmount: 0n });
+  // The list may say so before the nature shows.
+  expect(await apply(lost, unnamed)).toBe('waiting');
+  expect(await apply(lost, named)).toBe('done');
+  expect(await read(id)).toMatchObject({ status: 'charged_back', refundedAmount: 0n });
+  expect(await findByInfraction(database.db, won.id)).toMatchObject({
+    status: 'lost',
+    returnedAmount: amount,
+  });
 });

@@ -31,6 +31,7 @@ describe('one check that shows several events', () => {
     refunds: new Set(),
     endedRefunds: new Set(),
     disputed: new Set(),
+    won: new Set(),
   };
   const settled = (received: ReceivedPix[]): ProviderState => ({
     txid: 't',
@@ -116,9 +117,13 @@ describe('one check that shows several events', () => {
     );
   });
 
-  describe('a return without a nature, of a Pix with a dispute that is not won,', () => {
+  describe('a return without a nature, of a Pix with a dispute,', () => {
     const settledAt = new Date('2026-11-21T12:40:00.000Z');
-    const checkAt = (at: string, changes: Partial<PixReturn>, refunds: string[] = []) => {
+    const checkAt = (
+      at: string,
+      changes: Partial<PixReturn>,
+      { refunds = [], won = [] }: { refunds?: string[]; won?: string[] } = {},
+    ) => {
       const readAt = new Date(`2026-11-21T${at}.000Z`);
       const charge = aChargeRow({ status: 'infraction', ...paid, readAt });
       const returns = [aPixReturn({ nature: null, settledAt, ...changes })];
@@ -127,6 +132,7 @@ describe('one check that shows several events', () => {
         ...none,
         received: new Map(credited),
         disputed: new Set([OWN]),
+        won: new Set(won),
         refunds: new Set(refunds),
       };
       return describeCheck(decideCheck(charge, state, recorded));
@@ -149,8 +155,15 @@ describe('one check that shows several events', () => {
       expect(checkAt('12:40:00', { settledAt: null })).toBe(MED);
     });
 
+    test('waits after a won dispute too, and is a plain one after ten minutes', () => {
+      const won = [OWN];
+      expect(checkAt('12:40:00', {}, { won })).toBe('soon');
+      expect(checkAt('12:40:00', { nature: 'MED_FRAUDE' }, { won })).toBe(MED);
+      expect(checkAt('12:50:00', {}, { won })).toBe('book returned → refunded, 12345; rest');
+    });
+
     test('ends the refund at once where it is ours', () => {
-      expect(checkAt('12:40:00', {}, ['return1'])).toBe('end refund; at_once');
+      expect(checkAt('12:40:00', {}, { refunds: ['return1'] })).toBe('end refund; at_once');
     });
   });
 
@@ -206,6 +219,7 @@ test('whatever a check shows, a charge only moves as the table of transitions ha
           refunds: new Set(),
           endedRefunds: new Set(),
           disputed: new Set(),
+          won: new Set(),
         };
         const { steps } = decideCheck(charge, { txid: 't', status, received }, recorded);
         let at = charge.status;

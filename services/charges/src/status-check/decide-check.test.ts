@@ -290,6 +290,7 @@ function check(name: GivenName, when: WhenName): CheckPlan {
       refunds: recorded.refunds ?? new Set(),
       endedRefunds: new Set(),
       disputed: new Set(),
+      won: new Set(),
       received: new Map([...received, ...(recorded.received ?? [])]),
     },
   );

@@ -85,7 +85,8 @@ export function decideCheck(
       return { steps, next: 'at_once' };
     }
     if (returned.status !== 'returned') continue;
-    const isDisputed = recorded.disputed.has(pix.endToEndId);
+    const { disputed, won } = recorded;
+    const isDisputed = disputed.has(pix.endToEndId) && !won.has(pix.endToEndId);
     const seen = { pix, returned, disposition, booked, isDisputed };
     const decided = decideReturn({ ...charge, ...state }, seen);
     steps.push(decided.book, ...decided.ignored);
@@ -102,7 +103,8 @@ type ShownReturn = { pix: ReceivedPix; returned: PixReturn; disposition: Disposi
 
 /**
  * Whether a return waits: for the credit of its Pix, or, where the Pix is disputed and it is not ours, for its nature,
- * which the acquirer may name a little later. A time far ahead of our clock is not waited for.
+ * which the acquirer may name a little later. That holds for a won dispute too: it may still be lost (decision 194). A
+ * time far ahead of our clock is not waited for.
  */
 function isAwaited(
   { status, readAt }: ChargeRow,

@@ -16,14 +16,16 @@ export type RecordedMoney = {
   returns: ReadonlyMap<string, Cents>;
   /** The acquirer's ids of returns that are refunds of ours. */
   refunds: ReadonlySet<string>;
-  /** The Pix with a return of no nature that have a dispute, unless it is won. */
+  /** The Pix with a return of no nature that have a dispute, won ones too. */
   disputed: ReadonlySet<string>;
+  /** Those of them whose disputes are all won. */
+  won: ReadonlySet<string>;
 };
 
 /** Pix that the acquirer shows. */
 export type ShownMoney = {
   received: readonly ReceivedPix[];
-  /** Those of them whose dispute the caller knows of: it may not be stored yet. */
+  /** Those of them with a dispute that the caller knows of and is not won: it may not be stored so yet. */
   knownDisputed?: readonly string[];
 };
 
@@ -55,7 +57,12 @@ export async function loadRecordedMoney(
       db,
       returned.flatMap(({ returns }) => returns.map(({ id }) => id)),
     ),
-    disputed: new Set([...disputed, ...knownDisputed]),
+    disputed: new Set([...disputed.map(({ endToEndId }) => endToEndId), ...knownDisputed]),
+    won: new Set(
+      disputed
+        .filter(({ endToEndId, isWon }) => isWon && !knownDisputed.includes(endToEndId))
+        .map(({ endToEndId }) => endToEndId),
+    ),
   };
 }
 
