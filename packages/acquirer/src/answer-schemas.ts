@@ -132,9 +132,6 @@ export const DisputeAnswer = z.object({
 });
 export type DisputeAnswer = z.output<typeof DisputeAnswer>;
 
-/** That it is an answer of the API at all, not of something in between; nothing in it is read. */
-export const DefenseAnswer = z.looseObject({});
-
 export const BalanceAnswer = z.object({ saldo: Balance });
 
 export const TokenAnswer = z.object({

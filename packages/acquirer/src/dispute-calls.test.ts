@@ -6,7 +6,6 @@ import {
   apiPix,
   efi,
   hostileAnswers,
-  json,
   startTestProvider,
   type TestProvider,
 } from './test-provider.ts';
@@ -32,7 +31,8 @@ afterEach(async () => {
 
 describe('contesting a dispute', () => {
   it('rejects the infraction in the words of the merchant', async () => {
-    provider.answerCall = (_, response) => json(response, 201, {});
+    provider.answerCall = (_, response) =>
+      void response.writeHead(201).end('Defesa de infração MED criada');
     expect(await acquirer.submitDefense(DEFENSE)).toEqual({ kind: 'accepted' });
     expect(provider.calls).toHaveLength(1);
     expect(provider.calls[0]).toMatchObject({
@@ -46,10 +46,10 @@ describe('contesting a dispute', () => {
   });
 
   it.each([
-    [400, 'infracao_finalizada', efi],
-    [400, 'prazo_defesa_encerrado', efi],
-    [422, 'infracao_finalizada', efi],
+    [400, 'InfracoesConsultaInvalida', apiPix],
+    [422, 'InfracaoOperacaoInvalida', apiPix],
     [400, 'RequisicaoInvalida', apiPix],
+    [400, 'json_invalido', efi],
   ] as const)('passes the words of a definite refusal on: %i %s', async (status, code, answer) => {
     provider.answerCall = (_, response) => answer(response, status, code);
     const outcome = await acquirer.submitDefense(DEFENSE);
@@ -67,15 +67,22 @@ describe('contesting a dispute', () => {
 
   it.each([
     [400, 'a_code_of_next_year', 'status_400'],
-    [404, 'infracao_finalizada', 'status_404'],
-    [409, 'infracao_finalizada', 'status_409'],
-    [500, 'infracao_finalizada', 'status_500'],
+    [404, 'InfracaoOperacaoInvalida', 'status_404'],
+    [409, 'InfracaoOperacaoInvalida', 'status_409'],
+    [500, 'InfracaoErroInterno', 'status_500'],
   ])('does not take %i %s for either', async (status, code, cause) => {
-    provider.answerCall = (_, response) => efi(response, status, code);
+    provider.answerCall = (_, response) => apiPix(response, status, code);
     expect(await acquirer.submitDefense(DEFENSE)).toEqual({ kind: 'unknown', cause });
   });
 
-  it.each(hostileAnswers(201, ANSWER_BYTES_MAX))(
+  it('does not take a page of something in between for an answer', async () => {
+    provider.answerCall = (_, response) => void response.writeHead(200).end('<html>');
+    expect(await acquirer.submitDefense(DEFENSE)).toEqual({ kind: 'unknown', cause: 'status_200' });
+  });
+
+  const hostile = hostileAnswers(201, ANSWER_BYTES_MAX);
+  // Of an answer that says "created" no body is read.
+  it.each(hostile.filter(([, cause]) => cause !== 'unreadable'))(
     'after %s the outcome is unknown (%s), and nothing is sent twice',
     async (_, cause, handler) => {
       provider.answerCall = handler;

@@ -1,6 +1,6 @@
 import type { AcquirerDispute, CallOptions, DefenseOutcome, DefenseToSend } from './acquirer.ts';
-import { DefenseAnswer, type DisputeAnswer } from './answer-schemas.ts';
-import { type CallAcquirer, UNREADABLE } from './call-acquirer.ts';
+import type { DisputeAnswer } from './answer-schemas.ts';
+import type { CallAcquirer } from './call-acquirer.ts';
 
 const STATUSES = {
   ABERTA: 'open',
@@ -26,8 +26,7 @@ export async function submitDefense(
     body: { analise: REJECTING, justificativa: input.text },
     options,
   });
-  if (result.kind !== 'done') return result;
-  return DefenseAnswer.safeParse(result.body).success ? { kind: 'accepted' } : UNREADABLE;
+  return result.kind === 'done' ? { kind: 'accepted' } : result;
 }
 
 export function toDispute(answer: DisputeAnswer): AcquirerDispute {

@@ -43,8 +43,8 @@ describe('the table of outcomes', () => {
     ['refund', 400, 'valor_invalido'],
     ['refund', 400, 'pix_nao_encontrado'],
     ['refund', 404, 'PixNaoEncontrado'],
-    ['submitDefense', 400, 'infracao_finalizada'],
-    ['submitDefense', 400, 'prazo_defesa_encerrado'],
+    ['submitDefense', 400, 'InfracoesConsultaInvalida'],
+    ['submitDefense', 422, 'InfracaoOperacaoInvalida'],
   ] as const)('%s %i %s is a refusal', (operation, status, code) => {
     expect(decideOutcome(operation, status, code)).toBe('refused');
   });

@@ -60,12 +60,15 @@ const REFUND_REFUSALS = [
   'pix_nao_encontrado',
 ];
 
-/** What the provider says of a defense that it will not take. */
+/**
+ * What the provider says of a defense that it will not take: of a broken text, and after the deadline. With 409 the
+ * second name says that there is a defense already.
+ */
 const DEFENSE_REFUSALS = [
   'RequisicaoInvalida',
   'json_invalido',
-  'infracao_finalizada',
-  'prazo_defesa_encerrado',
+  'InfracoesConsultaInvalida',
+  'InfracaoOperacaoInvalida',
 ];
 
 /**
@@ -134,7 +137,7 @@ export const OUTCOME_RULES: readonly OutcomeRule[] = [
     codes: ['CobOperacaoInvalida', 'status_cobranca_invalido'],
     verdict: 'refused',
   },
-  { operations: ['refund', 'submitDefense'], statuses: [200, 201], verdict: 'done' },
+  { operations: ['refund'], statuses: [200, 201], verdict: 'done' },
   {
     operations: ['refund'],
     statuses: [400, 422],
@@ -155,6 +158,12 @@ export const OUTCOME_RULES: readonly OutcomeRule[] = [
     statuses: [400, 404],
     codes: ['PixDevolucaoNaoEncontrada', 'devolucao_nao_encontrada'],
     verdict: 'not_found',
+  },
+  {
+    // The status alone speaks: its body is a text. A 200 may come from something in between.
+    operations: ['submitDefense'],
+    statuses: [201],
+    verdict: 'done',
   },
   {
     operations: ['submitDefense'],

@@ -62,10 +62,17 @@ export function checkExchange(request: ObservedRequest, answer: ObservedAnswer):
   const schema = name === TOKEN_OPERATION ? Token : OPERATIONS[name]?.answers[answer.status];
   if (schema === undefined) return [`${label}: the status is not described`];
   if (schema === null) return answer.body === '' ? [] : [`${label}: has a body`];
+  return [...checkBody(label, schema, answer), ...checkRequest(request)];
+}
+
+function checkBody(label: string, schema: z.ZodType | string, answer: ObservedAnswer): string[] {
+  const { contentType, body } = answer;
+  const isText = typeof schema === 'string';
+  const mediaType = isText ? 'text/plain' : 'application/json';
+  const described = isText ? z.literal(schema) : schema;
   return [
-    ...(answer.contentType.startsWith('application/json') ? [] : [`${label}: media type`]),
-    ...faultsOf(label, schema, parse(answer.body)),
-    ...checkRequest(request),
+    ...(contentType.startsWith(mediaType) ? [] : [`${label}: media type`]),
+    ...faultsOf(label, described, isText ? body : parse(body)),
   ];
 }
 

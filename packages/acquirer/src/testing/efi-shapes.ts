@@ -89,7 +89,7 @@ export const Balance = z.strictObject({
   bloqueios: z.strictObject({ judicial: Money, med: Money, total: Money }).optional(),
 });
 
-export const Dispute = z.strictObject({
+const Dispute = z.strictObject({
   idInfracao: z.string().min(1),
   endToEndId: EndToEndId,
   protocolo: z.string().min(1),

@@ -18,7 +18,6 @@ import {
   Balance,
   BalanceQuery,
   DefenseRequest,
-  Dispute,
   DisputeList,
   EfiWindowQuery,
   ResendRequest,
@@ -29,11 +28,14 @@ import {
   WebhookTaken,
 } from './efi-shapes.ts';
 
-/** One operation of the provider: what it takes, and what it answers by status. `null` is an answer without a body. */
+/**
+ * One operation of the provider: what it takes, and what it answers by status. `null` is an answer without a body, a
+ * string one of that text.
+ */
 export type Operation = {
   request?: z.ZodType;
   query?: z.ZodType;
-  answers: Readonly<Record<number, z.ZodType | null>>;
+  answers: Readonly<Record<number, z.ZodType | string | null>>;
   /** `<status> <name>` of its own problems, beside those of every operation. */
   problems?: readonly string[];
 };
@@ -128,11 +130,12 @@ export const EFI: Readonly<Record<string, Operation>> = {
   },
   'POST /v2/gn/infracoes/{id}/defesa': {
     request: DefenseRequest,
-    answers: { 201: Dispute },
+    answers: { 201: 'Defesa de infração MED criada' },
     problems: [
-      '400 infracao_finalizada',
-      '400 prazo_defesa_encerrado',
+      '400 InfracoesConsultaInvalida',
       '404 InfracaoNaoEncontrada',
+      '409 InfracaoOperacaoInvalida',
+      '422 InfracaoOperacaoInvalida',
     ],
   },
   'POST /v2/gn/webhook/reenviar': { request: ResendRequest, answers: { 202: null } },

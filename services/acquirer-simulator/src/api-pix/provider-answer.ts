@@ -4,12 +4,15 @@ import type { FastifyReply } from 'fastify';
 
 import { apiPixError, JSON_TYPE, problemOfStatus, ProviderError } from './provider-error.ts';
 
-/** What the provider says; a body of null is none. */
-export type ProviderAnswer = { status: number; contentType?: string; body: object | null };
+/** What the provider says; a body of null is none, a string one of plain text. */
+export type ProviderAnswer = { status: number; contentType?: string; body: object | string | null };
 
 export function sendAnswer(reply: FastifyReply, answer: ProviderAnswer): FastifyReply {
   const { status, contentType = JSON_TYPE, body } = answer;
   if (body === null) return reply.code(status).send();
+  if (typeof body === 'string') {
+    return reply.code(status).type('text/plain; charset=utf-8').send(body);
+  }
   return reply.code(status).type(contentType).send(JSON.stringify(body));
 }
 

@@ -15,6 +15,8 @@ const TITLES = {
   PixDevolucaoNaoEncontrada: 'Devolução não encontrada.',
   PixDevolucaoInvalida: 'Devolução inválida.',
   InfracaoNaoEncontrada: 'Infração não encontrada.',
+  InfracaoOperacaoInvalida: 'Operação inválida.',
+  InfracoesConsultaInvalida: 'Consulta inválida.',
   PixEnviadoNaoEncontrado: 'Pix enviado não encontrado.',
   WebhookNaoEncontrado: 'Webhook não encontrado.',
   ErroInternoDoServidor: 'Erro interno do servidor.',

@@ -267,13 +267,13 @@ describe('a dispute', () => {
 });
 
 describe('a defense', () => {
-  it('brings a dispute under review, and repeating it is no fault', async () => {
+  it('brings a dispute under review, and repeating it changes nothing', async () => {
     const { id } = await aDispute();
     const defense = { disputeId: id, text: 'The goods were delivered.' };
     expect(await acquirer.submitDefense(defense)).toEqual({ kind: 'accepted' });
     const defended = await listed(id);
     expect(defended).toMatchObject({ status: 'under_review', defenseReceivedAt: expect.any(Date) });
-    expect(await acquirer.submitDefense(defense)).toEqual({ kind: 'accepted' });
+    expect(await acquirer.submitDefense(defense)).toEqual({ kind: 'unknown', cause: 'status_409' });
     expect(await listed(id)).toEqual(defended);
     expect((await decide(id, { outcome: 'lost' })).body['status']).toBe('ACEITA');
   });
@@ -284,7 +284,7 @@ describe('a defense', () => {
     for (const { id } of [decided, withdrawn]) {
       expect(await acquirer.submitDefense({ disputeId: id, text: 'x' })).toMatchObject({
         kind: 'refused',
-        code: 'infracao_finalizada',
+        code: 'InfracaoOperacaoInvalida',
       });
     }
     for (const disputeId of [randomUUID(), 'nobody']) {
@@ -297,7 +297,7 @@ describe('a defense', () => {
     const text = '😀'.repeat(DEFENSE_LENGTH_MAX);
     expect(await acquirer.submitDefense({ disputeId: id, text: `${text}.` })).toMatchObject({
       kind: 'refused',
-      code: 'RequisicaoInvalida',
+      code: 'InfracoesConsultaInvalida',
     });
     expect(await acquirer.submitDefense({ disputeId: id, text })).toEqual({ kind: 'accepted' });
   });
@@ -315,7 +315,7 @@ describe('a defense', () => {
     expect(await find()).toMatchObject({ defenseReceivedAt: null });
     expect(await acquirer.submitDefense({ disputeId: id, text: 'x' })).toMatchObject({
       kind: 'refused',
-      code: 'prazo_defesa_encerrado',
+      code: 'InfracaoOperacaoInvalida',
     });
   });
 });

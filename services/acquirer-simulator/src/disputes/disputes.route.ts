@@ -1,8 +1,9 @@
+import { assertNever } from '@pixmesh/kernel/app-error';
 import { codePointLength, DEFENSE_LENGTH_MAX } from '@pixmesh/kernel/text';
 import type { Database } from '@pixmesh/postgres/pool';
 import { z } from 'zod';
 
-import { apiPixError, efiError, type ProviderError } from '#api-pix/provider-error.ts';
+import { apiPixError, type ProviderError } from '#api-pix/provider-error.ts';
 import { readBody, readShape } from '#api-pix/read-body.ts';
 import { describeWindow, readWindow } from '#api-pix/window.ts';
 import type { Provider } from '#faults/provider.ts';
@@ -33,19 +34,31 @@ export function addDisputes(provider: Provider, deps: Deps): void {
     return { status: 200, body: { parametros: describeWindow(window, total), infracoes } };
   });
   provider.post('/v2/gn/infracoes/:id/defesa', 'submitDefense', async (request) => {
-    const { id } = readShape(DisputeParams, request.params);
-    const defense = readBody(DefenseBody, request);
+    const { id } = readShape(DisputeParams, request.params, 'InfracoesConsultaInvalida');
+    const defense = readBody(DefenseBody, request, 'InfracoesConsultaInvalida');
     if (!z.guid().safeParse(id).success) throw refusalOf('not_found');
     const outcome = await defendDispute(deps.db, id, defense);
-    if (outcome.kind !== 'received') throw refusalOf(outcome.kind);
-    return { status: 201, body: toDisputeResource(outcome.dispute) };
+    if (outcome !== 'received') throw refusalOf(outcome);
+    return { status: 201, body: 'Defesa de infração MED criada' };
   });
 }
 
-function refusalOf(kind: 'not_found' | 'conflict' | 'late'): ProviderError {
-  if (kind === 'not_found') return apiPixError('InfracaoNaoEncontrada', 404);
-  if (kind === 'late') {
-    return efiError(400, 'prazo_defesa_encerrado', 'O prazo para a defesa da infração terminou');
+function refusalOf(kind: 'not_found' | 'repeated' | 'conflict' | 'late'): ProviderError {
+  switch (kind) {
+    case 'not_found':
+      return apiPixError('InfracaoNaoEncontrada', 404);
+    case 'repeated':
+      return invalid(409, 'A defesa para essa infração já foi criada.');
+    case 'conflict':
+      return invalid(422, 'A infração não aceita mais defesa.');
+    case 'late':
+      return invalid(422, 'O prazo para defesa foi excedido.');
+    default:
+      return assertNever(kind);
   }
-  return efiError(400, 'infracao_finalizada', 'A infração não aceita mais defesa');
+}
+
+function invalid(status: number, razao: string): ProviderError {
+  const violacoes = [{ razao, propriedade: 'body.infractionId' }];
+  return apiPixError('InfracaoOperacaoInvalida', status, { detail: razao, violacoes });
 }

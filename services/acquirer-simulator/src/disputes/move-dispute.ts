@@ -7,7 +7,7 @@ import { type HeldPix, holdReceivedPix } from '#pix/received-pix.sql.ts';
 import { returnWithin } from '#refunds/return-pix.ts';
 import { leftOf } from '#pix/return-resource.ts';
 
-import { decideDispute, type DisputeAct, type DisputeDecision } from './decide-dispute.ts';
+import { decideDispute, type DisputeAct } from './decide-dispute.ts';
 import { natureOf, type StoredDispute } from './dispute-resource.ts';
 import {
   findDispute,
@@ -81,22 +81,20 @@ export async function decideByHand(
   return decided;
 }
 
-/** The receiver's word against a dispute; what it did not change is in the answer's kind. */
+/** The receiver's word against a dispute, and what came of it. */
 export async function defendDispute(
   db: Database,
   id: string,
   defense: object,
-): Promise<
-  | { kind: 'received'; dispute: StoredDispute }
-  | { kind: Exclude<DisputeDecision['kind'], 'move' | 'nothing'> | 'not_found' }
-> {
+): Promise<'received' | 'repeated' | 'conflict' | 'late' | 'not_found'> {
   return await db.transaction(async (tx) => {
     const held = await holdDispute(tx, id);
-    if (held === null) return { kind: 'not_found' };
+    if (held === null) return 'not_found';
     const decision = decideDispute(factsOf(held), 'defend');
-    if (decision.kind === 'conflict' || decision.kind === 'late') return { kind: decision.kind };
-    if (decision.kind === 'move') await storeDefense(tx, { id, defense, at: held.pix.readAt });
-    return { kind: 'received', dispute: await reload(tx, id) };
+    if (decision.kind === 'nothing') return 'repeated';
+    if (decision.kind !== 'move') return decision.kind;
+    await storeDefense(tx, { id, defense, at: held.pix.readAt });
+    return 'received';
   });
 }
 

@@ -44,9 +44,9 @@ const REFUSALS: Readonly<Record<FaultyOperation, Refusal>> = {
   getRefund: INVALID_VALUE,
   listDisputes: INVALID_VALUE,
   submitDefense: {
-    status: 400,
-    code: 'infracao_finalizada',
-    message: 'A infração não aceita mais defesa',
+    status: 422,
+    code: 'InfracaoOperacaoInvalida',
+    message: 'O prazo para defesa foi excedido.',
   },
   sendPayout: { status: 422, code: 'pagamento_negado', message: 'Pagamento negado por análises' },
   getPayout: INVALID_VALUE,
@@ -55,7 +55,7 @@ const REFUSALS: Readonly<Record<FaultyOperation, Refusal>> = {
   registerCallback: { status: 400, code: 'webhook_invalido', message: 'A URL não respondeu' },
 };
 
-/** Calls that the Central Bank describes; the others are Efí's own. */
+/** Calls with problems in the form of API Pix: those of the Central Bank, and Efí's defense. The others are Efí's own. */
 const OF_API_PIX: ReadonlySet<FaultyOperation> = new Set([
   'issueCharge',
   'getCharge',
@@ -65,6 +65,7 @@ const OF_API_PIX: ReadonlySet<FaultyOperation> = new Set([
   'refund',
   'getRefund',
   'registerCallback',
+  'submitDefense',
 ]);
 
 /** A refusal, with what the rule says over the operation's default. */

@@ -45,20 +45,26 @@ test('a message of an operator is announced once, however often it is sent, also
   expect((await eventsOf(charge)).slice(2)).toEqual(['dispute.pix.message open']);
 });
 
-test('operators are answered at once what the acquirer refuses of a defense, and may send another', async () => {
-  const { charge, defend } = await aDefensibleDispute();
-  await fail('refusal', { status: 400, code: 'RequisicaoInvalida' });
-  expect(await defend('Primeiro.')).toMatchObject({
-    status: 422,
-    body: { code: 'ACQUIRER_REJECTED' },
-  });
-  await charges.simulator.control('DELETE', '/control/faults');
-  expect(await defend('Segundo.')).toMatchObject({
-    status: 200,
-    body: { status: 'under_review', defense: { text: 'Segundo.' } },
-  });
-  expect(await causesOf(charge)).toContain('dispute_under_review');
-});
+test.each([
+  [400, 'InfracoesConsultaInvalida'],
+  [422, 'InfracaoOperacaoInvalida'],
+])(
+  'operators are answered at once that the acquirer refuses a defense (%i %s), and may send another',
+  async (status, code) => {
+    const { charge, defend } = await aDefensibleDispute();
+    await fail('refusal', { status, code });
+    expect(await defend('Primeiro.')).toMatchObject({
+      status: 422,
+      body: { code: 'ACQUIRER_REJECTED' },
+    });
+    await charges.simulator.control('DELETE', '/control/faults');
+    expect(await defend('Segundo.')).toMatchObject({
+      status: 200,
+      body: { status: 'under_review', defense: { text: 'Segundo.' } },
+    });
+    expect(await causesOf(charge)).toContain('dispute_under_review');
+  },
+);
 
 test.each(['error_after', 'error_before'])(
   'operators send a defense whose answer is lost (%s): it is stored, found or sent again by itself, and a repeat is no fault',
