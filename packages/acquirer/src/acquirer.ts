@@ -146,7 +146,7 @@ export type AcquirerDispute = {
   amountCents: Cents;
   /** `ABERTA`, `EM_DEFESA`, `ACEITA` (for the payer), `REJEITADA`, `CANCELADA_EFI`. */
   status: 'open' | 'under_review' | 'accepted' | 'rejected' | 'canceled';
-  /** The acquirer's word (`razao`), not yet mapped. */
+  /** The acquirer's word (`tipoSituacao`, or `razao` where it names none), not yet mapped. */
   reason: string;
   openedAt: Date;
   deadlineAt: Date | null;

@@ -123,6 +123,7 @@ export const DisputeAnswer = z.object({
   valor: Amount,
   status: z.enum(['ABERTA', 'EM_DEFESA', 'ACEITA', 'REJEITADA', 'CANCELADA_EFI']),
   razao: Word,
+  tipoSituacao: Word.nullish(),
   dadosAnalise: z.object({
     abertura: Instant,
     prazoFinalizacao: Instant.nullish(),

@@ -36,7 +36,8 @@ export function toDispute(answer: DisputeAnswer): AcquirerDispute {
     endToEndId: answer.endToEndId,
     amountCents: answer.valor,
     status: STATUSES[answer.status],
-    reason: answer.razao,
+    // `razao` is the kind of the report at Efí.
+    reason: answer.tipoSituacao ?? answer.razao,
     openedAt: analysis.abertura,
     deadlineAt: analysis.prazoFinalizacao ?? null,
     defenseReceivedAt: analysis.recebimentoDefesa ?? null,

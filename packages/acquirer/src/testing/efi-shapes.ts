@@ -96,7 +96,9 @@ const Dispute = z.strictObject({
   valor: Amount,
   status: z.enum(['ABERTA', 'EM_DEFESA', 'ACEITA', 'REJEITADA', 'CANCELADA_EFI']),
   razao: z.string(),
-  tipoSituacao: z.string(),
+  tipoSituacao: z
+    .enum(['golpe', 'aquisição da conta', 'coerção', 'acesso fraudulento', 'outro', 'desconhecido'])
+    .optional(),
   dadosAnalise: z.strictObject({
     abertura: Instant,
     prazoFinalizacao: Instant,

@@ -35,8 +35,7 @@ export function toDisputeResource(dispute: StoredDispute): object {
     protocolo: String(dispute.protocol),
     valor: formatAmountText(dispute.amountCents),
     status: dispute.status,
-    razao: dispute.reason,
-    tipoSituacao: situationOf(dispute.reason),
+    ...describeReason(dispute.reason),
     dadosAnalise: {
       abertura: dispute.openedAt.toISOString(),
       prazoFinalizacao: dispute.deadlineAt.toISOString(),
@@ -70,6 +69,18 @@ export function natureOf(reason: string): 'MED_OPERACIONAL' | 'MED_FRAUDE' {
   return reason === OPERATIONAL_FLAW ? 'MED_OPERACIONAL' : 'MED_FRAUDE';
 }
 
-function situationOf(reason: string): string {
-  return reason === OPERATIONAL_FLAW ? 'FALHA_OPERACIONAL' : 'FRAUDE';
+/** Kind of report and situation in the provider's words. A reason without a situation stands in the place of the kind. */
+function describeReason(reason: string): { razao: string; tipoSituacao?: string } {
+  const tipoSituacao = SITUATIONS.get(reason);
+  return tipoSituacao === undefined
+    ? { razao: reason }
+    : { razao: 'Solicitacao de devolução', tipoSituacao };
 }
+
+const SITUATIONS: ReadonlyMap<string, string> = new Map([
+  ['SCAM', 'golpe'],
+  ['ACCOUNT_TAKEOVER', 'aquisição da conta'],
+  ['COERCION', 'coerção'],
+  ['FRAUDULENT_ACCESS', 'acesso fraudulento'],
+  ['OTHER', 'outro'],
+]);
