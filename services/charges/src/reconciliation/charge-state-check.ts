@@ -12,7 +12,7 @@ import {
   listComparedCharges,
 } from './charge-state-check.sql.ts';
 import { compareChargeState } from './compare-charge-state.ts';
-import { compareFound } from './compare-found.ts';
+import { type CompareFound, createCompareFound } from './compare-found.ts';
 
 /** The acquirer has no list of charges here: each is asked for by itself, a few at once. */
 const CHARGES_PER_PAGE = 100;
@@ -26,7 +26,7 @@ export type ChargeStateCheckDeps = { db: Database; acquirer: Pick<Acquirer, 'get
  * Every issued charge stands at the acquirer under its txid, with its amount, and in a state that goes with ours; one
  * that is being issued need not be there, but not with another amount either: it is never adopted then. Left: the
  * acquirer; right: our charges. Money under a txid that we do not know shows in `received`. A charge whose answer
- * cannot be read is a break by itself, and hides no other.
+ * cannot be read, or does not come, hides no other.
  */
 export function chargeStateCheck(deps: ChargeStateCheckDeps): Check {
   const chargesIn = createResources<ComparedCharge>({
@@ -42,12 +42,15 @@ export function chargeStateCheck(deps: ChargeStateCheckDeps): Check {
     name: 'charge_state',
     run: async (scope) => {
       const breaks: FoundBreak[] = [];
+      const compareFound = createCompareFound();
       let compared = 0;
       for await (const charges of chargesIn(scope)) {
         for (let start = 0; start < charges.length; start += IN_FLIGHT_MAX) {
           scope.signal.throwIfAborted();
           const some = charges.slice(start, start + IN_FLIGHT_MAX);
-          const found = await Promise.all(some.map((charge) => compareOne(deps, charge)));
+          const found = await Promise.all(
+            some.map((charge) => compareOne(deps, charge, compareFound)),
+          );
           breaks.push(...found.flat());
           compared += some.length;
         }
@@ -57,7 +60,11 @@ export function chargeStateCheck(deps: ChargeStateCheckDeps): Check {
   };
 }
 
-async function compareOne(deps: ChargeStateCheckDeps, ours: ComparedCharge): Promise<FoundBreak[]> {
+async function compareOne(
+  deps: ChargeStateCheckDeps,
+  ours: ComparedCharge,
+  compareFound: CompareFound,
+): Promise<FoundBreak[]> {
   const found = await deps.acquirer.getCharge(toAcquirerId(ours.id));
   return compareFound(ours.id, found, (theirs) => compareChargeState(ours, theirs));
 }

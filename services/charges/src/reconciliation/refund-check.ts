@@ -9,7 +9,7 @@ import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 import { createResources } from '@pixmesh/reconciliation/resources';
 import { createWalk } from '@pixmesh/reconciliation/walk';
 
-import { compareFound } from './compare-found.ts';
+import { type CompareFound, createCompareFound } from './compare-found.ts';
 import {
   contradictedHold,
   compareHold,
@@ -45,7 +45,7 @@ export type RefundCheckDeps = {
 /**
  * Every refund is at the acquirer what it is here; what is under way has its open hold, what is completed has settled
  * it in full, and the charge counts exactly what went back (I2). Returns that no refund of ours explains are compared
- * by `received`. A refund whose answer cannot be read is a break by itself, and hides no other.
+ * by `received`. A refund whose answer cannot be read, or does not come, hides no other.
  */
 export function refundCheck(deps: RefundCheckDeps): Check {
   const refundsIn = createResources<ComparedRefund>({
@@ -64,9 +64,10 @@ export function refundCheck(deps: RefundCheckDeps): Check {
     run: async (scope) => {
       const held = await compareHolds(deps);
       const breaks = [...held.breaks, ...(await compareCounts(deps, scope))];
+      const compareFound = createCompareFound();
       let compared = held.compared;
       for await (const refunds of refundsIn(scope)) {
-        breaks.push(...(await compareReturns(deps, refunds, scope)));
+        breaks.push(...(await compareReturns(deps, refunds, { ...scope, compareFound })));
         compared += refunds.length;
       }
       return { compared, breaks: onePerKind(breaks) };
@@ -114,7 +115,7 @@ async function* returnedCharges(db: Database, scope: Scope): AsyncGenerator<stri
 async function compareReturns(
   { acquirer, ledger }: RefundCheckDeps,
   refunds: readonly ComparedRefund[],
-  { signal }: Scope,
+  { signal, compareFound }: Scope & { compareFound: CompareFound },
 ): Promise<FoundBreak[]> {
   const breaks: FoundBreak[] = [];
   for (let start = 0; start < refunds.length; start += IN_FLIGHT_MAX) {

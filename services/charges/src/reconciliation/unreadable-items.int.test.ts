@@ -1,8 +1,8 @@
-import type { ReceivedPix, UnreadableItem } from '@pixmesh/acquirer/acquirer';
+import type { Acquirer, ReceivedPix, UnreadableItem } from '@pixmesh/acquirer/acquirer';
 import type { BookedJournal } from '@pixmesh/contracts/internal/ledger-reads';
 import { newId, toAcquirerId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
-import type { CheckOutcome } from '@pixmesh/reconciliation/check';
+import { type CheckOutcome, NEVER_IN_FLIGHT } from '@pixmesh/reconciliation/check';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -91,7 +91,7 @@ function kindsOf({ breaks }: CheckOutcome, ids: readonly string[]) {
   return ids.map((id) => breaks.filter((found) => found.id === id).map(({ kind }) => kind));
 }
 
-test.each(['unreadable', 'foreign_code'])(
+test.each(['unreadable', 'foreign_code', 'timeout', 'status_500', 'no_turn:full', 'oversize'])(
   'a charge of which the acquirer answers %s is a break, and the others are compared',
   async (cause) => {
     const ids = await Promise.all(
@@ -100,24 +100,46 @@ test.each(['unreadable', 'foreign_code'])(
         return id;
       }),
     );
-    const check = (of: string) =>
-      chargeStateCheck({
-        db: database.db,
-        acquirer: {
-          getCharge: async (txid) =>
-            await Promise.resolve(
-              txid === toAcquirerId(ids[0]!)
-                ? { kind: 'unknown', cause: of }
-                : { kind: 'not_found' },
-            ),
-        },
-      }).run(ALL);
-    expect(kindsOf(await check(cause), ids)).toEqual([['unavailable'], ['missing_left']]);
-    await expect(check('timeout')).rejects.toThrow('look-up unknown');
+    const outcome = await compareCharges((txid) =>
+      txid === toAcquirerId(ids[0]!) ? { kind: 'unknown', cause } : { kind: 'not_found' },
+    );
+    expect(kindsOf(outcome, ids)).toEqual([['unavailable'], ['missing_left']]);
   },
 );
 
-test('a refund of which the acquirer answers what cannot be read is a break, and the others are compared', async () => {
+test('a check of charges fails once the acquirer answers for twenty in succession none', async () => {
+  const AWAY = { kind: 'unknown', cause: 'timeout' } as const;
+  await Promise.all(Array.from({ length: 40 }, () => storeCharge(database.db)));
+  await expect(compareCharges(() => AWAY)).rejects.toThrow('look-up unknown');
+  let asked = 0;
+  const { breaks } = await compareCharges(() => {
+    asked += 1;
+    return asked % 20 === 0 ? { kind: 'not_found' } : AWAY;
+  });
+  expect(breaks.filter(({ kind }) => kind === 'unavailable').length).toBeGreaterThan(30);
+});
+
+/** The acquirer answers this for each charge. */
+async function compareCharges(
+  answer: (txid: string) => Awaited<ReturnType<Acquirer['getCharge']>>,
+): Promise<CheckOutcome> {
+  const getCharge = async (txid: string) => await Promise.resolve(answer(txid));
+  return await chargeStateCheck({ db: database.db, acquirer: { getCharge } }).run(ALL);
+}
+
+test('one that did not come is no break before it has lasted for the window, one that cannot be read is', async () => {
+  const { id } = await storeCharge(database.db, { status: 'paid', createdAt: new Date() });
+  const changedAt = async (cause: string) => {
+    const { breaks } = await compareCharges((txid) =>
+      txid === toAcquirerId(id) ? { kind: 'unknown', cause } : { kind: 'not_found' },
+    );
+    return breaks.find((found) => found.id === id)?.changedAt;
+  };
+  expect(await changedAt('timeout')).toBeUndefined();
+  expect(await changedAt('unreadable')).toEqual(NEVER_IN_FLIGHT);
+});
+
+test('a refund of which the acquirer answers what cannot be read, or nothing, is a break, and the others are compared', async () => {
   const charge = await storeCharge(database.db, { status: 'paid' });
   const ids = [newId(), newId()];
   for (const id of ids) {
@@ -150,7 +172,7 @@ test('a refund of which the acquirer answers what cannot be read is a break, and
       },
     }).run(ALL);
   expect(kindsOf(await check('unreadable'), ids)).toEqual([['unavailable'], ['missing_left']]);
-  await expect(check('timeout')).rejects.toThrow('look-up unknown');
+  expect(kindsOf(await check('timeout'), ids)).toEqual([['unavailable'], ['missing_left']]);
 });
 
 test('a list with an infraction that cannot be read proves the absence of none', async () => {
