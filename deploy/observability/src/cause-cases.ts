@@ -244,6 +244,11 @@ export const CAUSE_CASES: readonly RuleCase[] = [
     { silentAt: '11m', firesAt: '12m' },
   ),
   fires(
+    'ChargeChecksOverdue',
+    { charges_due_check_oldest_age_seconds: turns(3_600, 3_601) },
+    { silentAt: '16m', firesAt: '17m' },
+  ),
+  fires(
     'PayoutsOverdue',
     { payouts_unsent: turns(0, 2), payouts_unanswered: '0x300' },
     { silentAt: '2m', firesAt: '3m' },

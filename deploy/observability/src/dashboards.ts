@@ -90,6 +90,10 @@ const money: Dashboard = {
       'max(charges_processing_oldest_age_seconds)',
       'processing',
     ]),
+    panel('Oldest routine check of a charge that is due', 's', [
+      'max(charges_due_check_oldest_age_seconds)',
+      'due',
+    ]),
     panel('Paid in the last hour, BRL', 'currencyBRL', [
       'sum(increase(charges_moved_cents_total{status="paid"}[1h])) / 100',
       'paid',

@@ -24,6 +24,14 @@ export const MONEY_ALERTS: readonly Alert[] = [
     dashboard: 'money',
   },
   {
+    name: 'ChargeChecksOverdue',
+    meaning: 'routine checks of charges have waited for more than an hour',
+    severity: 'ticket',
+    for: '15m',
+    expr: 'max(charges_due_check_oldest_age_seconds) > 3600',
+    dashboard: 'money',
+  },
+  {
     name: 'PayoutsOverdue',
     meaning: 'payouts are due and unsent for 30 s, or sent and unanswered for 15 minutes',
     severity: 'page',

@@ -8,8 +8,8 @@ import type { PollingLoop } from '@pixmesh/service/polling-loop';
 import type { Parts } from '@pixmesh/service/start-service';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
-import { oldestIssuingSeconds } from '#charge/charge-checks.sql.ts';
-import { observeIssuing } from '#charge/charge-metrics.ts';
+import { oldestDueCheckSeconds, oldestIssuingSeconds } from '#charge/charge-checks.sql.ts';
+import { observeDueChecks, observeIssuing } from '#charge/charge-metrics.ts';
 import type { CheckDeps } from '#check-deps.ts';
 import type { ChargesConfig } from '#config.ts';
 import { DUE_WORK } from '#due-work.sql.ts';
@@ -48,6 +48,7 @@ const UNKNOWN_PIX_PAUSE_MS = 600_000;
 export function startJobs(parts: JobsParts) {
   const { checkDeps, db, signals, use } = parts;
   observeIssuing(() => oldestIssuingSeconds(db));
+  observeDueChecks(() => oldestDueCheckSeconds(db));
   const statusCheck = use(
     'status checks',
     startStatusCheckJob({ ...checkDeps, signal: signals.statusChecks }),

@@ -59,6 +59,22 @@ export async function oldestIssuingSeconds(db: Queryable): Promise<number> {
   return row?.age ?? 0;
 }
 
+/** For how long the routine check that waits longest has been due, in seconds. Reads one entry of `charges_check_at`. */
+export async function oldestDueCheckSeconds(db: Queryable): Promise<number> {
+  const [row] = await db.query<{ seconds: number }>(
+    named(
+      'find_oldest_due_check',
+      sql`
+        select greatest(extract(epoch from now() - check_at), 0)::float8 as seconds
+        from charges
+        where check_at > '-infinity'
+        order by check_at
+        limit 1`,
+    ),
+  );
+  return row?.seconds ?? 0;
+}
+
 /** Leases one charge that is still being issued; null while another check of it is under way. */
 export async function leaseProcessingCharge(
   db: Queryable,

@@ -36,3 +36,12 @@ export function observeIssuing(oldestSeconds: () => Promise<number>): void {
     async () => [{ value: await oldestSeconds() }],
   );
 }
+
+/** A gauge that is read at each scrape: routine checks that wait for longer and longer are more than can be made. */
+export function observeDueChecks(oldestSeconds: () => Promise<number>): void {
+  observedGauge(
+    'charges_due_check_oldest_age_seconds',
+    'For how long the routine check that waits longest has been due',
+    async () => [{ value: await oldestSeconds() }],
+  );
+}

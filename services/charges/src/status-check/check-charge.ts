@@ -15,8 +15,8 @@ import {
 
 /** A call of ours that was lost may still have its effect until the charge would have expired, and a little longer. */
 const LATE_TRACE_MS = 3_600_000;
-/** The longest between two checks of a charge that has expired. */
-const EXPIRED_CHECK_MS_MAX = 86_400_000;
+/** The longest between two checks of a charge that has expired: as long as a Pix can be refunded (decision 76). */
+const EXPIRED_CHECK_MS_MAX = 90 * 86_400_000;
 
 export type CheckChargeDeps = ApplyStateDeps & {
   acquirer: Pick<Acquirer, 'getCharge' | 'cancelCharge'>;

@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type ChargesUnderTest, startChargesUnderTest } from '#test/charges-under-test.ts';
 import { fillCharges, storeCharge } from '#test/store-charge.ts';
 
-import { leaseIssuingStatement } from '#charge/charge-checks.sql.ts';
+import { leaseIssuingStatement, oldestDueCheckSeconds } from '#charge/charge-checks.sql.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_S = 86_400;
@@ -61,6 +61,18 @@ test('a creation without an answer is settled before thousands of charges that m
   await charges.db.query(sql`update charges set check_at = null`);
 });
 
+test('for how long a routine check has been due is shown', async () => {
+  const { id } = await storeCharge(charges.db);
+  await charges.db.query(sql`
+    update charges
+    set check_at = now() - interval '1 hour', lease_until = now() + interval '1 minute',
+        lease_token = gen_random_uuid()
+    where id = ${id}`);
+  expect(await oldestDueCheckSeconds(charges.db)).toBeGreaterThan(3_599);
+  await charges.db.query(sql`update charges set check_at = null where id = ${id}`);
+  expect(await oldestDueCheckSeconds(charges.db)).toBe(0);
+});
+
 describe('the next check of a charge that is not paid', () => {
   /** Hours until it, after a check that was requested. */
   async function hoursToNextCheck(expiredMs: number): Promise<number> {
@@ -84,7 +96,8 @@ describe('the next check of a charge that is not paid', () => {
 
   test.each([
     [2, 2],
-    [1_000, 24],
+    [1_000, 1_000],
+    [10_000, 90 * 24],
   ])('comes the later the longer ago it expired: %i h, after %i h', async (expired, hours) => {
     expect(await hoursToNextCheck(expired * HOUR_MS)).toBeCloseTo(hours, 1);
   });
