@@ -123,7 +123,8 @@ export const DisputeAnswer = z.object({
   valor: Amount,
   status: z.enum(['ABERTA', 'EM_DEFESA', 'ACEITA', 'REJEITADA', 'CANCELADA_EFI']),
   razao: Word,
-  tipoSituacao: Word.nullish(),
+  // A label alone: whatever it is, it hides no dispute.
+  tipoSituacao: Word.nullish().catch(null),
   dadosAnalise: z.object({
     abertura: Instant,
     prazoFinalizacao: Instant.nullish(),

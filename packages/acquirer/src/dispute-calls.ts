@@ -37,7 +37,7 @@ export function toDispute(answer: DisputeAnswer): AcquirerDispute {
     amountCents: answer.valor,
     status: STATUSES[answer.status],
     // `razao` is the kind of the report at Efí.
-    reason: answer.tipoSituacao ?? answer.razao,
+    reason: answer.tipoSituacao || answer.razao,
     openedAt: analysis.abertura,
     deadlineAt: analysis.prazoFinalizacao ?? null,
     defenseReceivedAt: analysis.recebimentoDefesa ?? null,

@@ -262,6 +262,9 @@ describe('items of a list', () => {
   it.each([
     ['the situation of a dispute', 'golpe', 'golpe'],
     ['the kind of its report where it names no situation', null, 'Solicitacao de devolução'],
+    ['the kind of its report where the situation is empty', '', 'Solicitacao de devolução'],
+    ['the kind of its report where the situation is no text', 1, 'Solicitacao de devolução'],
+    ['the kind of its report where it is too long', 'x'.repeat(65), 'Solicitacao de devolução'],
   ])('give as the reason %s', async (_, tipoSituacao, reason) => {
     answer(aPage([{ ...DISPUTE, razao: 'Solicitacao de devolução', tipoSituacao }]));
     expect(await acquirer.listDisputes(WINDOW)).toMatchObject({ items: [{ reason }] });
@@ -295,7 +298,6 @@ describe('items of a list', () => {
     ['an amount that is a number', { valor: 9 }, 'valor'],
     ['a reason that is no text', { razao: null }, 'razao'],
     ['a reason that cannot be stored', { razao: 'SCAM\u0000' }, 'razao'],
-    ['a situation that is no text', { tipoSituacao: 1 }, 'tipoSituacao'],
     ['no opening', { dadosAnalise: {} }, 'dadosAnalise.abertura'],
     [
       'a deadline that is none',

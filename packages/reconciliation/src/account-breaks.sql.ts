@@ -2,7 +2,7 @@ import { type AccountBreak, TOO_MANY } from '@pixmesh/contracts/internal/account
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
-import { BREAKS_MAX } from './run-check.ts';
+import { BREAKS_MAX } from './choose-kept.ts';
 
 /**
  * The breaks of these checks that name an account. A check that has as many as are kept may have more: one break

@@ -1,3 +1,4 @@
+import { AppError } from '@pixmesh/kernel/app-error';
 import { newId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
 import { createLogger } from '@pixmesh/telemetry/logger';
@@ -5,7 +6,8 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import type { Check, Scope } from './check.ts';
+import type { Check, FoundBreak, Scope } from './check.ts';
+import { BREAKS_MAX } from './choose-kept.ts';
 import { readFigures } from './figures.sql.ts';
 import { requestFullRun, takeFullLease } from './leases.sql.ts';
 import { type Reconciliation, startReconciliation } from './reconciliation.ts';
@@ -55,6 +57,9 @@ describe('a full run on request', () => {
 
   test('survives the process that took it, and is made by another', async () => {
     await start([aCheck()]).runNow();
+    await database.db.query(
+      sql`update reconciliation_runs set full_at = now() - interval '2 minutes'`,
+    );
     await database.db.query(sql`
       update reconciliation_full_lease
       set requested_at = now() - interval '1 minute', started_at = now() - interval '50 seconds', compared = 3,
@@ -78,6 +83,25 @@ describe('a full run on request', () => {
   });
 });
 
+describe('a full run on request whose process died', () => {
+  test('is continued with the checks that had not begun after the request', async () => {
+    const others = aCheck('others', () => ({ compared: 1, breaks: [] }));
+    const before = start([aCheck(), others]);
+    await before.runNow();
+    await before[Symbol.asyncDispose]();
+    await database.db.query(sql`
+      update reconciliation_full_lease
+      set requested_at = now() - interval '1 minute', started_at = now(), lease_token = gen_random_uuid(),
+          lease_until = now() + interval '300 ms'`);
+    await database.db.query(sql`
+      update reconciliation_runs set full_at = now() - interval '2 minutes' where check_name = 'others'`);
+    const former = scopes.length;
+    const reconciliation = start([aCheck(), others]);
+    await eventually(async () => expect((await reconciliation.latest()).full_run).toBeNull());
+    expect(scopes).toHaveLength(former);
+  });
+});
+
 describe('a daily full run', () => {
   test('is made of a check whose newest one is old, and of no other', async () => {
     const others = aCheck('others', () => ({ compared: 1, breaks: [] }));
@@ -93,7 +117,7 @@ describe('a daily full run', () => {
     expect(other.fullAgeSeconds).toBeNull();
   });
 
-  test('holds up no incremental run, and keeps what that has found meanwhile', async () => {
+  test('holds up no incremental run, keeps what that has found meanwhile, and lets it go on where it was', async () => {
     const gate = Promise.withResolvers<void>();
     const check: Check = {
       name: 'check',
@@ -108,10 +132,15 @@ describe('a daily full run', () => {
     await eventually(() => expect(scopes).toHaveLength(2));
     const meanwhile = await reconciliation.runNow();
     expect(meanwhile.checks[0]?.breaks).toMatchObject([{ id: 'late' }]);
+    await reconciliation.runNow();
     gate.resolve();
     await waitForFullRun();
     const after = await reconciliation.latest();
     expect(after.checks).toMatchObject([{ compared: 5, breaks: [{ id: 'late' }] }]);
+    await reconciliation.runNow();
+    const [, , second, third, fourth] = scopes.map(({ since }) => since?.getTime() ?? 0);
+    expect(second).toBeLessThan(third ?? 0);
+    expect(third).toBeLessThan(fourth ?? 0);
   });
 
   test('that a process left behind is made by another, of what is still due', async () => {
@@ -124,31 +153,60 @@ describe('a daily full run', () => {
     expect(scopes.map(({ since }) => since)).toEqual([null]);
   });
 
-  test('that fails is not made again before an interval has passed', async () => {
-    let runs = 0;
+  test('that fails is a break until one succeeds, and is not made again before an interval has passed', async () => {
+    let fails = false;
     const failing = aCheck('failing', () => {
-      runs += 1;
-      if (runs > 1) throw new Error('away');
+      scopes.push({ since: null, knownIds: [], signal: AbortSignal.abort() });
+      if (fails) throw new AppError('DEPENDENCY_UNAVAILABLE');
       return { compared: 1, breaks: [] };
     });
-    const reconciliation = await startWhenDue([failing], 'failing');
+    const reconciliation = await startWhenDue([failing], 'failing', () => (fails = true));
     await waitForFullRun();
-    await reconciliation[Symbol.asyncDispose]();
-    start([failing]);
-    const { db } = database;
-    expect(await takeFullLease(db, { ...PERIODS, token: newId(), names: ['failing'] })).toBeNull();
-    await db.query(
-      sql`update reconciliation_full_lease set finished_at = now() - interval '2 hours'`,
-    );
-    await eventually(() => expect(runs).toBe(3));
+    fails = false;
+    const unread = { kind: 'unavailable', id: 'failing/full', found: 'DEPENDENCY_UNAVAILABLE' };
+    expect((await reconciliation.runNow()).checks[0]?.breaks).toMatchObject([unread]);
+    const runs = scopes.length;
+    expect(
+      await takeFullLease(database.db, { ...PERIODS, token: newId(), names: ['failing'] }),
+    ).toBeNull();
+    await database.db.query(sql`
+      update reconciliation_full_lease
+      set started_at = started_at - interval '2 hours', finished_at = finished_at - interval '2 hours'`);
+    await eventually(async () => {
+      expect((await reconciliation.latest()).checks[0]?.breaks).toEqual([]);
+    });
+    expect(scopes).toHaveLength(runs + 1);
+  });
+
+  test('is made again where more was found than is kept, and everything is a break until then', async () => {
+    let found: FoundBreak[] = [];
+    const check = aCheck('check', () => ({ compared: 1, breaks: found }));
+    const reconciliation = start([check]);
+    await reconciliation.runNow();
+    found = Array.from({ length: BREAKS_MAX + 1 }, (_, index) => ({
+      kind: 'state',
+      id: `${index}`,
+    }));
+    await reconciliation.runNow();
+    found = [];
+    const incomplete = await reconciliation.runNow();
+    expect(incomplete.checks[0]?.breaks).toMatchObject([{ kind: 'unavailable', id: 'check/full' }]);
+    await eventually(async () => {
+      expect((await reconciliation.latest()).checks[0]?.breaks).toEqual([]);
+    });
   });
 });
 
 /** A service that has compared everything once is started again when one of its checks is old. */
-async function startWhenDue(checks: Check[], oldCheck: string): Promise<Reconciliation> {
+async function startWhenDue(
+  checks: Check[],
+  oldCheck: string,
+  meanwhile: () => unknown = () => undefined,
+): Promise<Reconciliation> {
   const before = start(checks);
   await before.runNow();
   await before[Symbol.asyncDispose]();
+  meanwhile();
   await database.db.query(
     sql`update reconciliation_runs set full_at = now() - interval '2 hours' where check_name = ${oldCheck}`,
   );

@@ -1,5 +1,7 @@
 import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
-import { named, sql } from '@pixmesh/postgres/sql';
+import { named, sql, type Statement } from '@pixmesh/postgres/sql';
+
+import { incompleteIdOf } from './reconciliation.sql.ts';
 
 /**
  * Who runs. Incremental and full runs have a lease each, one row that is locked for a moment: a full run may take hours
@@ -16,13 +18,13 @@ const TABLES = {
 export const LEASE_MS = 30_000;
 
 /** Takes the lease of incremental runs if it is free and a run is due; with `evenIfNotDue` also where none is. */
-export async function takeLease(
+export async function takeIncrementalLease(
   db: Queryable,
   { token, evenIfNotDue }: { token: string; evenIfNotDue: boolean },
 ): Promise<boolean> {
   const rows = await db.query(
     named(
-      'reconciliation_take_lease',
+      'reconciliation_take_incremental_lease',
       sql`
         update reconciliation_lease
         set lease_token = ${token}, lease_until = now() + ${LEASE_MS}::int * interval '1 ms'
@@ -35,11 +37,12 @@ export async function takeLease(
 }
 
 /**
- * Takes the lease of full runs if it is free and a run is requested, or due for some of the checks. Returns the names of
- * those to run; null where nothing was taken.
+ * Takes the lease of full runs if it is free and a run is due. Returns the names of the checks to run; null where
+ * nothing was taken.
  *
- * A check is due when its newest full run is older than `fullIntervalMs`. Its first one is made by an incremental run,
- * which has nothing to begin at. Full runs that fail are `intervalMs` apart.
+ * A check is due when its newest full run is older than `fullIntervalMs`, or than the request of a run, or when it has to
+ * compare everything. Its first run is an incremental one, which has nothing to begin at. What a run that ended has left
+ * to do is due `intervalMs` later; a new request, and a run that did not end, are due at once.
  */
 export async function takeFullLease(
   db: Queryable,
@@ -50,10 +53,17 @@ export async function takeFullLease(
       'reconciliation_take_full_lease',
       sql`
         with due as (
-          select check_name
-          from reconciliation_runs
-          where check_name = any(${run.names}::text[])
-            and full_at <= now() - ${run.fullIntervalMs}::float8 * interval '1 ms'
+          select name
+          from unnest(${run.names}::text[]) as name
+          cross join reconciliation_full_lease
+          left join reconciliation_runs on check_name = name
+          where full_at <= now() - ${run.fullIntervalMs}::float8 * interval '1 ms'
+            or (requested_at is not null and coalesce(full_at < requested_at, true))
+            or exists (
+              select
+              from reconciliation_breaks as stored
+              where stored.check_name = name and id = name || ${incompleteIdOf('')}
+            )
         )
         update reconciliation_full_lease
         set lease_token = ${run.token},
@@ -61,17 +71,14 @@ export async function takeFullLease(
             started_at = now(),
             compared = 0
         where (lease_until is null or lease_until <= now())
+          and (requested_at is not null or exists (select from due))
           and (
-            requested_at is not null
-            or (
-              exists (select from due)
-              and coalesce(finished_at <= now() - ${run.intervalMs}::int * interval '1 ms', true)
-            )
+            finished_at is null
+            or finished_at < started_at
+            or requested_at >= started_at
+            or finished_at <= now() - ${run.intervalMs}::int * interval '1 ms'
           )
-        returning case
-          when requested_at is not null then ${run.names}::text[]
-          else array(select check_name from due)
-        end as names`,
+        returning array(select name from due) as names`,
     ),
   );
   return row?.names ?? null;
@@ -124,19 +131,18 @@ export async function countCompared(tx: Transaction, compared: number): Promise<
 }
 
 /** Ends an incremental run that finished: the lease is free, and the next run is due after `dueInMs`. */
-export async function finishRun(
+export async function finishIncrementalRun(
   db: Queryable,
-  run: { token: string; startedAt: Date; dueInMs: number },
+  run: { token: string; dueInMs: number },
 ): Promise<void> {
   await db.query(
     named(
-      'reconciliation_finish',
+      'reconciliation_finish_incremental',
       sql`
         update reconciliation_lease
         set lease_token = null,
             lease_until = null,
             due_at = now() + ${run.dueInMs}::int * interval '1 ms',
-            started_at = ${run.startedAt},
             finished_at = now()
         where lease_token = ${run.token}`,
     ),
@@ -153,8 +159,6 @@ export async function finishFullRun(db: Queryable, token: string): Promise<void>
         set lease_token = null,
             lease_until = null,
             requested_at = case when requested_at >= started_at then requested_at end,
-            started_at = null,
-            compared = null,
             finished_at = now()
         where lease_token = ${token}`,
     ),
@@ -166,9 +170,9 @@ export async function releaseLease(db: Queryable, { kind, token }: Lease): Promi
   await db.query(kind === 'full' ? releaseFull(token) : releaseIncremental(token));
 }
 
-function releaseIncremental(token: string) {
+function releaseIncremental(token: string): Statement {
   return named(
-    'reconciliation_release',
+    'reconciliation_release_incremental',
     sql`
       update reconciliation_lease
       set lease_token = null, lease_until = null, due_at = least(due_at, now())
@@ -176,12 +180,12 @@ function releaseIncremental(token: string) {
   );
 }
 
-function releaseFull(token: string) {
+function releaseFull(token: string): Statement {
   return named(
     'reconciliation_release_full',
     sql`
       update reconciliation_full_lease
-      set lease_token = null, lease_until = null, started_at = null, compared = null
+      set lease_token = null, lease_until = null
       where lease_token = ${token}`,
   );
 }

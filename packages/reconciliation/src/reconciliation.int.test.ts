@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { type Check, type FoundBreak, NEVER_IN_FLIGHT, type Scope } from './check.ts';
 import { readFigures } from './figures.sql.ts';
-import { releaseLease, takeLease } from './leases.sql.ts';
+import { releaseLease, takeIncrementalLease } from './leases.sql.ts';
 import { type Reconciliation, startReconciliation } from './reconciliation.ts';
 
 const NEVER_MS = 3_600_000;
@@ -272,7 +272,7 @@ describe('replicas', () => {
     );
     expect((await readFigures(database.db, ['check'])).ageSeconds).toBeGreaterThan(1_199);
     const token = newId();
-    expect(await takeLease(database.db, { token, evenIfNotDue: false })).toBe(true);
+    expect(await takeIncrementalLease(database.db, { token, evenIfNotDue: false })).toBe(true);
     await releaseLease(database.db, { kind: 'incremental', token });
     expect((await readFigures(database.db, ['check'])).ageSeconds).toBeGreaterThan(1_199);
     const report = await start([aCheck()]).runNow();

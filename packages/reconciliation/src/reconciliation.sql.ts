@@ -5,7 +5,7 @@ import type { FoundBreak } from './check.ts';
 
 /** What a check is to compare next, as its last runs left it. */
 export type CheckState = {
-  /** Null: it has to compare everything, as the first time. */
+  /** Null: it has never compared anything. */
   since: Date | null;
   knownIds: string[];
 };
@@ -28,6 +28,14 @@ export async function readDatabaseTime(db: Queryable): Promise<Date> {
   return row.now;
 }
 
+/**
+ * The id of the difference that says that a check has to compare everything: a full run has failed, or more was found
+ * than is kept. Only a full run ends it.
+ */
+export function incompleteIdOf(checkName: string): string {
+  return `${checkName}/full`;
+}
+
 /** What a check's next run has to compare. An incremental run goes back `overlapMs` behind its watermark. */
 export async function readCheckState(
   db: Queryable,
@@ -47,7 +55,7 @@ export async function readCheckState(
           array(
             select distinct id
             from reconciliation_breaks
-            where check_name = ${name} and id <> check_name
+            where check_name = ${name} and id not in (check_name, ${incompleteIdOf(name)})
             order by id
           ) as known_ids`,
     ),
@@ -60,7 +68,7 @@ type FinishedRun = {
   compared: number;
   startedAt: Date;
   isFull: boolean;
-  /** From where the next run goes on; null where that has to compare everything. */
+  /** From where the next run goes on; null: from where this one did. */
   watermark: Date | null;
   /** Differences that name an account, where they are more than are kept; otherwise 0. */
   accountBreaks: number;
@@ -79,16 +87,21 @@ export async function storeRun(tx: Transaction, run: FinishedRun): Promise<void>
           check_name, compared, watermark, full_at, finished_at, account_breaks, account_breaks_grew_at
         )
         values (
-          ${run.name}, ${run.compared}, ${run.watermark}::timestamptz,
+          ${run.name}, ${run.compared}, coalesce(${run.watermark}, ${run.startedAt})::timestamptz,
           case when ${run.isFull}::boolean then ${run.startedAt}::timestamptz end, now(),
           ${run.accountBreaks}, case when ${run.accountBreaks}::int > 0 then now() end
         )
         on conflict (check_name) do update
         set compared = excluded.compared,
-            -- A run over a part does not stand for one over everything.
-            watermark = case
-              when stored.watermark is not null or ${run.isFull}::boolean then excluded.watermark
-            end,
+            -- Incremental runs may have gone on while a full one was made.
+            watermark = coalesce(
+              case
+                when ${run.isFull}::boolean then greatest(stored.watermark, ${run.watermark}::timestamptz)
+                else ${run.watermark}::timestamptz
+              end,
+              stored.watermark,
+              excluded.watermark
+            ),
             full_at = coalesce(excluded.full_at, stored.full_at),
             finished_at = excluded.finished_at,
             account_breaks = case
@@ -196,13 +209,13 @@ function keysOf(breaks: readonly BreakKey[]): Statement {
 }
 
 /**
- * Drops the differences of a check that its run did not find again. What is known of an item stays where the item could
- * not be read, and so does what another run has found since this one began.
+ * Drops those known differences of a check that its run did not find again. What is known of an item stays where the
+ * item could not be read.
  */
 export async function dropHealed(
   tx: Transaction,
   checkName: string,
-  { found, startedAt }: { found: readonly FoundBreak[]; startedAt: Date },
+  { known, found }: { known: readonly string[]; found: readonly FoundBreak[] },
 ): Promise<void> {
   await tx.query(
     named(
@@ -210,7 +223,7 @@ export async function dropHealed(
       sql`
         delete from reconciliation_breaks as stored
         where check_name = ${checkName}
-          and since <= ${startedAt}
+          and id = any(${known}::text[])
           and not exists (
             select
             from unnest(

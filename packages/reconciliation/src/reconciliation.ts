@@ -13,7 +13,7 @@ import { observedGauge } from '@pixmesh/telemetry/metrics';
 import { readAccountBreaks } from './account-breaks.sql.ts';
 import type { Check } from './check.ts';
 import { readFigures } from './figures.sql.ts';
-import { requestFullRun, takeFullLease, takeLease } from './leases.sql.ts';
+import { requestFullRun, takeFullLease, takeIncrementalLease } from './leases.sql.ts';
 import { readReport, type StoredFullRun } from './reconciliation.sql.ts';
 import { type LeasedDeps, runUnderLease } from './run-under-lease.ts';
 
@@ -98,7 +98,8 @@ export function startReconciliation(options: ReconciliationOptions): Reconciliat
 
   async function turn(): Promise<NextTurn> {
     const token = newId();
-    if (await takeLease(db, { token, evenIfNotDue: false })) await runIncrementally(token);
+    if (await takeIncrementalLease(db, { token, evenIfNotDue: false }))
+      await runIncrementally(token);
     return { pauseMs: pollMs };
   }
 
@@ -137,7 +138,7 @@ export function startReconciliation(options: ReconciliationOptions): Reconciliat
 /** @throws AppError `CONFLICT` where another run is still under way after the wait */
 async function waitForLease(db: Database, token: string, stopping: AbortSignal): Promise<void> {
   const end = performance.now() + RUN_NOW_WAIT_MS;
-  while (!(await takeLease(db, { token, evenIfNotDue: true }))) {
+  while (!(await takeIncrementalLease(db, { token, evenIfNotDue: true }))) {
     if (performance.now() > end || stopping.aborted) {
       throw new AppError('CONFLICT', { message: 'another run of reconciliation is under way' });
     }

@@ -1,15 +1,17 @@
 import { AppError } from '@pixmesh/kernel/app-error';
-import type { Database } from '@pixmesh/postgres/pool';
+import type { Database, Transaction } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { durationHistogram } from '@pixmesh/telemetry/metrics';
 import { withSpan } from '@pixmesh/telemetry/tracing';
 
-import type { Check, CheckOutcome, FoundBreak } from './check.ts';
+import type { Check, CheckOutcome, FoundBreak, Scope } from './check.ts';
+import { BREAKS_MAX, chooseKept } from './choose-kept.ts';
 import { countCompared, type Lease, lockLease } from './leases.sql.ts';
 import {
   type BreakKey,
   dropHealed,
   dropUnconfirmed,
+  incompleteIdOf,
   readCheckState,
   readDatabaseTime,
   storeBreaks,
@@ -17,8 +19,6 @@ import {
   storeRun,
 } from './reconciliation.sql.ts';
 
-/** Differences of one check that are kept. With more than these something is broken as a whole. */
-export const BREAKS_MAX = 1_000;
 /** How far an incremental run goes back behind its watermark: rows become visible at commit, not at `now()`. */
 const OVERLAP_MS = 60_000;
 
@@ -42,25 +42,26 @@ export type CheckRun = {
   pending: number;
   /** Those of them that are so only because they were found for the first time. */
   unconfirmed: readonly BreakKey[];
-  /** What a second comparison compares besides them. */
-  since: Date;
+  /** What a second comparison compares besides them. Null: nothing but what changes at that time. */
+  since: Date | null;
 };
 
 /**
  * Runs one check and stores what it found. A check that could not compare leaves its earlier differences and its
  * watermark alone and adds a break `unavailable`: it never counts as clean.
+ *
+ * The first run of a check compares everything, whoever makes it.
  */
 export async function runCheck(deps: RunDeps, check: Check, run: Run): Promise<CheckRun> {
+  const startedAt = await readDatabaseTime(deps.db);
   const state = await readCheckState(deps.db, check.name, OVERLAP_MS);
   const since = run.lease.kind === 'full' ? null : state.since;
-  const startedAt = await readDatabaseTime(deps.db);
   const scope = { since, knownIds: state.knownIds, signal: run.signal };
   const outcome = await compare(deps, check, { ...run, scope, name: nameOf(since) });
-  const isFull = since === null;
   const stored =
-    outcome && (await storeOutcome(deps, check, { ...run, startedAt, isFull, outcome }));
+    outcome && (await storeOutcome(deps, check, { ...run, scope, startedAt, outcome }));
   const { pending, unconfirmed } = stored ?? { pending: 0, unconfirmed: [] };
-  return { check, pending, unconfirmed, since: since ?? startedAt };
+  return { check, pending, unconfirmed, since };
 }
 
 /**
@@ -71,11 +72,11 @@ export async function confirmCheck(deps: RunDeps, first: CheckRun, run: Run): Pr
   const { check, since, unconfirmed } = first;
   const knownIds = [...new Set(unconfirmed.map(({ id }) => id))];
   const startedAt = await readDatabaseTime(deps.db);
-  const scope = { since, knownIds, signal: run.signal };
+  const scope = { since: since ?? startedAt, knownIds, signal: run.signal };
   const outcome = await compare(deps, check, { ...run, scope, name: 'confirmation' });
   if (outcome === null) return first.pending;
   const windows = windowsOf(deps, check);
-  const { kept } = firstOf(outcome.breaks, before(startedAt, windows.windowMs));
+  const { kept } = chooseKept(outcome.breaks, before(startedAt, windows.windowMs));
   const stored = await deps.db.transaction(async (tx) => {
     if (!(await lockLease(tx, run.lease))) return NOTHING_STORED;
     await dropUnconfirmed(tx, check.name, { unconfirmed, found: kept });
@@ -113,62 +114,47 @@ function nameOf(since: Date | null): string {
 async function storeOutcome(
   deps: RunDeps,
   check: Check,
-  run: Run & { startedAt: Date; isFull: boolean; outcome: CheckOutcome },
+  run: Run & { startedAt: Date; scope: Scope; outcome: CheckOutcome },
 ): Promise<StoredBreaks> {
+  const { startedAt, scope, lease } = run;
   const { compared, breaks } = run.outcome;
   const windows = windowsOf(deps, check);
-  const youngFrom = before(run.startedAt, windows.windowMs);
-  const { kept, left } = firstOf(breaks, youngFrom);
-  const watermark = left.length === 0 ? run.startedAt : watermarkOf(left, youngFrom);
-  const named = breaks.filter(namesAccount).length;
+  const youngFrom = before(startedAt, windows.windowMs);
+  const { kept, left } = chooseKept(breaks, youngFrom);
+  // What is young is found again from the beginning of the window on, what is old by a full run alone.
+  const watermark = { nothing: startedAt, young: youngFrom, old: null }[left];
+  const named = breaks.filter(({ accountId = null }) => accountId !== null).length;
   const accountBreaks = named > BREAKS_MAX ? named : 0;
+  const isFull = scope.since === null;
+  const known = new Set([...scope.knownIds, check.name]);
+  if (isFull) known.add(incompleteIdOf(check.name));
+  const found = breaks.filter(({ id }) => known.has(id));
   const stored = await deps.db.transaction(async (tx) => {
-    if (!(await lockLease(tx, run.lease))) return NOTHING_STORED;
-    if (run.lease.kind === 'full') await countCompared(tx, compared);
-    await storeRun(tx, { ...run, name: check.name, compared, watermark, accountBreaks });
-    await dropHealed(tx, check.name, { found: kept, startedAt: run.startedAt });
+    if (!(await lockLease(tx, lease))) return NOTHING_STORED;
+    if (lease.kind === 'full') await countCompared(tx, compared);
+    await storeRun(tx, { name: check.name, compared, startedAt, isFull, watermark, accountBreaks });
+    await dropHealed(tx, check.name, { known: [...known], found });
+    if (left === 'old') {
+      const id = incompleteIdOf(check.name);
+      await storeUnread(tx, check, { id, found: `more than ${BREAKS_MAX} differences` });
+    }
     return await storeBreaks(tx, check.name, { breaks: kept, ...windows });
   });
   logBreaks(deps, check, { kept, stored });
   return stored;
 }
 
-/**
- * What is kept where there are too many, and what is left out. Those that stop payouts come first, so that no flood of
- * others hides them; those that are still inside their window come last.
- */
-function firstOf(
-  breaks: readonly FoundBreak[],
-  youngFrom: Date,
-): { kept: FoundBreak[]; left: FoundBreak[] } {
-  if (breaks.length <= BREAKS_MAX) return { kept: [...breaks], left: [] };
-  const others = breaks.filter((item) => !namesAccount(item));
-  const sorted = [
-    ...breaks.filter(namesAccount),
-    ...others.filter((item) => !isYoung(item, youngFrom)),
-    ...others.filter((item) => isYoung(item, youngFrom)),
-  ];
-  return { kept: sorted.slice(0, BREAKS_MAX), left: sorted.slice(BREAKS_MAX) };
-}
-
-/**
- * From where the next run finds again what was left out: from the beginning of the window, where all of it is inside.
- * Otherwise only a run over everything does.
- */
-function watermarkOf(left: readonly FoundBreak[], youngFrom: Date): Date | null {
-  return left.every((item) => isYoung(item, youngFrom)) ? youngFrom : null;
-}
-
-function isYoung({ changedAt = null }: FoundBreak, youngFrom: Date): boolean {
-  return changedAt !== null && changedAt >= youngFrom;
+async function storeUnread(
+  tx: Transaction,
+  check: Check,
+  item: { id: string; found: string },
+): Promise<void> {
+  const breaks: FoundBreak[] = [{ kind: 'unavailable', ...item }];
+  await storeBreaks(tx, check.name, { breaks, windowMs: 0, confirmMs: 0 });
 }
 
 function before(time: Date, ms: number): Date {
   return new Date(time.getTime() - ms);
-}
-
-function namesAccount({ accountId = null }: FoundBreak): boolean {
-  return accountId !== null;
 }
 
 const NOTHING_STORED: StoredBreaks = { breaks: [], pending: 0, unconfirmed: [] };
@@ -186,16 +172,16 @@ function logBreaks(
   );
 }
 
+/** A full run that could not compare leaves a difference of its own, which no incremental run ends. */
 async function storeUnavailable(
   deps: RunDeps,
   check: Check,
   failure: { lease: Lease; error: unknown },
 ): Promise<void> {
-  const code = failure.error instanceof AppError ? failure.error.code : 'INTERNAL_ERROR';
-  const item: FoundBreak = { kind: 'unavailable', id: check.name, found: code };
+  const found = failure.error instanceof AppError ? failure.error.code : 'INTERNAL_ERROR';
+  const id = failure.lease.kind === 'full' ? incompleteIdOf(check.name) : check.name;
   await deps.db.transaction(async (tx) => {
-    if (!(await lockLease(tx, failure.lease))) return;
-    await storeBreaks(tx, check.name, { breaks: [item], windowMs: 0, confirmMs: 0 });
+    if (await lockLease(tx, failure.lease)) await storeUnread(tx, check, { id, found });
   });
 }
 

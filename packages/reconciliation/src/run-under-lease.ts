@@ -3,13 +3,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Check } from './check.ts';
 import {
   finishFullRun,
-  finishRun,
+  finishIncrementalRun,
   type Lease,
   LEASE_MS,
   releaseLease,
   renewLease,
 } from './leases.sql.ts';
-import { readDatabaseTime } from './reconciliation.sql.ts';
 import { type CheckRun, confirmCheck, runCheck, type RunDeps } from './run-check.ts';
 
 const LEASE_RENEWAL_MS = LEASE_MS / 3;
@@ -23,8 +22,8 @@ export type LeasedDeps = RunDeps & { intervalMs: number };
 type LeasedRun = { lease: Lease; checks: readonly Check[]; stopping: AbortSignal };
 
 /**
- * Runs checks, one after the other, for as long as the lease is ours and nobody stops us; then records when the next
- * run is due. A run that does not finish leaves it due at once.
+ * Runs checks, one after the other, for as long as the lease is ours and nobody stops us; then gives the lease back and
+ * records that the run has ended. One that does not end is due at once.
  */
 export async function runUnderLease(deps: LeasedDeps, run: LeasedRun): Promise<void> {
   const { lease, checks, stopping } = run;
@@ -32,16 +31,13 @@ export async function runUnderLease(deps: LeasedDeps, run: LeasedRun): Promise<v
   const signal = AbortSignal.any([stopping, lost.signal]);
   const renewal = setInterval(() => void renew(), LEASE_RENEWAL_MS);
   try {
-    const startedAt = await readDatabaseTime(deps.db);
     const runs: CheckRun[] = [];
     for (const check of checks) {
       signal.throwIfAborted();
       runs.push(await runCheck(deps, check, { lease, signal }));
     }
     const pending = await confirmAll(deps, runs, { lease, signal });
-    const dueInMs = nextRunInMs(deps, pending);
-    if (lease.kind === 'full') await finishFullRun(deps.db, lease.token);
-    else await finishRun(deps.db, { token: lease.token, startedAt, dueInMs });
+    await finish(deps, lease, pending);
   } catch (error) {
     await releaseLease(deps.db, lease).catch(() => undefined);
     throw error;
@@ -54,6 +50,11 @@ export async function runUnderLease(deps: LeasedDeps, run: LeasedRun): Promise<v
     const kept = await renewLease(deps.db, lease).catch(() => true);
     if (!kept) lost.abort();
   }
+}
+
+async function finish(deps: LeasedDeps, { kind, token }: Lease, pending: number): Promise<void> {
+  if (kind === 'full') await finishFullRun(deps.db, token);
+  else await finishIncrementalRun(deps.db, { token, dueInMs: nextRunInMs(deps, pending) });
 }
 
 /**

@@ -23,13 +23,22 @@ afterEach(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-test('a bounded number of differences is kept, and after more everything is compared again', async () => {
+test('a bounded number of differences is kept, and with more of them that everything has to be compared', async () => {
   found = manyBreaks(null);
   start({ windowMs: 0 });
   const report = await reconciliation.runNow();
+  const kinds = Map.groupBy(report.checks[0]?.breaks ?? [], ({ kind }) => kind);
+  expect(kinds.get('state')).toHaveLength(1_000);
+  expect(kinds.get('unavailable')).toMatchObject([{ id: 'check/full' }]);
+});
+
+test('a known difference that is left out has not healed', async () => {
+  found = [aBreak('known', null)];
+  start({ windowMs: 0 });
   await reconciliation.runNow();
-  expect(report.checks[0]?.breaks).toHaveLength(1_000);
-  expect(scopes.map(({ since }) => since)).toEqual([null, null]);
+  found = [...manyBreaks(null), aBreak('known', null)];
+  const report = await reconciliation.runNow();
+  expect(report.checks[0]?.breaks.map(({ id }) => id)).toContain('known');
 });
 
 test('where all that was left out is inside its window, the next run goes back to its beginning', async () => {

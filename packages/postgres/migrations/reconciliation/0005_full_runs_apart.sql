@@ -4,18 +4,18 @@ create table reconciliation_full_lease (
   only_row boolean primary key default true,
   lease_token uuid,
   lease_until timestamptz(3),
-  -- The newest request that no full run which began after it has answered. Compared with the start of a run, so
-  -- neither is cut to milliseconds.
+  -- The newest request that no full run which began after it has answered. Compared with the start of a run, so neither
+  -- is cut to milliseconds.
   requested_at timestamptz,
-  -- The run under way, of the process that holds the lease.
+  -- When the newest run began, and what it has compared; when the newest run that finished ended.
   started_at timestamptz,
   compared bigint,
-  -- The end of the newest finished run.
   finished_at timestamptz(3),
   constraint reconciliation_full_lease_only_row check (only_row)
 );
 
-insert into reconciliation_full_lease default values;
+insert into reconciliation_full_lease (requested_at)
+select full_requested_at from reconciliation_lease;
 
 do $$
 begin

@@ -44,7 +44,7 @@ test('open holds of the ledger are compared with payouts, and an acquirer that i
   expect(breaksOf(clean, 'hold')).toEqual([]);
   expect(clean.checks.find(({ name }) => name === 'hold')?.compared).toBe(1);
   expect(breaksOf(clean, 'settlement')).toEqual([]);
-  expect(breaksOf(clean, 'payout')).toMatchObject([{ kind: 'unavailable', id: 'payout' }]);
+  expect(breaksOf(clean, 'payout')).toMatchObject([{ kind: 'unavailable', id: 'payout/full' }]);
   expect(breaksOf(clean, 'acquirer_balance')).toMatchObject([{ kind: 'unavailable' }]);
   expect(breaksOf(broken, 'hold')).toMatchObject([{ kind: 'state', id, found: 'canceled' }]);
   expect(breaksOf(broken, 'settlement')).toMatchObject([{ kind: 'missing_right', id }]);
