@@ -59,7 +59,7 @@ function declaredMetrics(): Set<string> {
 }
 
 const NO_METRIC = new Set(
-  'sum max min count by or and on abs time vector rate increase clamp_min absent label_replace min_over_time scalar histogram_quantile le'.split(
+  'sum max min count by or and on abs time vector rate increase clamp_min absent label_replace min_over_time avg_over_time offset m h scalar histogram_quantile le'.split(
     ' ',
   ),
 );

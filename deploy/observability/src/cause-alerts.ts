@@ -6,8 +6,13 @@ export const SERVICES = ['gateway', 'charges', 'payouts', 'ledger', 'webhook-dis
 const DAY_SECONDS = 86_400;
 /** By whether a receiver of theirs was reached. */
 const TRIED = 'webhook_tried_accounts';
+const UNREACHED = `${TRIED}{reached="no"}`;
 /** So few accounts may all have receivers that are away. */
 const ACCOUNTS_MIN = 5;
+const ACCEPTED_REQUESTS =
+  'http_server_duration_seconds_count{service="gateway",listener="public",status!="401"}[5m]';
+const ACCEPTED = `sum(increase(${ACCEPTED_REQUESTS}))`;
+const ACCEPTED_BEFORE = `sum(increase(${ACCEPTED_REQUESTS} offset 1h))`;
 /** Claims of Postgres as they are named in our own manifests and in the guide of CloudNativePG. */
 const POSTGRES_CLAIMS = 'persistentvolumeclaim=~".*(postgres|pixmesh-db).*"';
 
@@ -119,7 +124,8 @@ export const CAUSE_ALERTS: readonly Alert[] = [
     severity: 'page',
     for: '1m',
     // Accounts and not attempts: one merchant whose receivers are away is one account, however many attempts it costs.
-    expr: `max by (instance) (${TRIED}{reached="no"}) >= ${ACCOUNTS_MIN} and max by (instance) (${TRIED}{reached="no"}) > 4 * max by (instance) (${TRIED}{reached="yes"})`,
+    // Receivers that are dead for good are tried all the time: at night they may be all, but no more than by day.
+    expr: `max by (instance) (${UNREACHED}) >= ${ACCOUNTS_MIN} and max by (instance) (${UNREACHED}) > 4 * max by (instance) (${TRIED}{reached="yes"}) and max by (instance) (${UNREACHED}) > 2 * scalar(avg_over_time(max(${UNREACHED})[1d:5m] offset 10m) or vector(0))`,
     dashboard: 'dispatcher',
   },
   {
@@ -255,11 +261,12 @@ export const CAUSE_ALERTS: readonly Alert[] = [
   },
   {
     name: 'KeysRefused',
-    meaning: 'more than half of the requests of merchants are refused for their key',
+    meaning:
+      'more than half of the requests of merchants are refused for their key, and far fewer are not',
     severity: 'page',
     for: '5m',
-    // Without the number, a few requests of one stranger at night would be more than half.
-    expr: `${refusedIn('public')} > 100 and ${refusedIn('public')} > 0.5 * sum(increase(http_server_duration_seconds_count{service="gateway",listener="public"}[5m]))`,
+    // A stranger may send as many as he likes: what counts is that those fall whose keys were accepted an hour before.
+    expr: `${refusedIn('public')} > 100 and ${refusedIn('public')} > ${ACCEPTED} and ${ACCEPTED} < 0.5 * ${ACCEPTED_BEFORE}`,
     dashboard: 'mesh',
   },
   {

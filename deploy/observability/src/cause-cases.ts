@@ -80,6 +80,18 @@ export const CAUSE_CASES: readonly RuleCase[] = [
     },
     { silentAt: '2m', firesAt: '3m', labels: { instance: 'a' } },
   ),
+  {
+    ...fires(
+      'ReceiversUnreachable',
+      // Five that are dead for good, at night; then twelve that are not reached.
+      {
+        'webhook_tried_accounts{reached="no",instance="a"}': '5x480 12x120',
+        'webhook_tried_accounts{reached="yes",instance="a"}': '3x240 0x360',
+      },
+      { silentAt: '110m', firesAt: '122m', labels: { instance: 'a' } },
+    ),
+    name: 'ReceiversUnreachable: not where few are dead for good',
+  },
   fires(
     'SecretsUnreadable',
     {
@@ -219,14 +231,14 @@ export const CAUSE_CASES: readonly RuleCase[] = [
   fires(
     'KeysRefused',
     {
-      // A third of all for a quarter of an hour, and then each of them.
-      'gateway_unauthorized_total{listener="public"}': '0+10x60 630+30x200',
+      // A stranger for eighty minutes, beside merchants as before; then nobody is accepted.
+      'gateway_unauthorized_total{listener="public"}': '0+30x520',
       'http_server_duration_seconds_count{service="gateway",listener="public",status="401"}':
-        '0+10x60 630+30x200',
+        '0+30x520',
       'http_server_duration_seconds_count{service="gateway",listener="public",status="200"}':
-        '0+20x60 1200x200',
+        '0+20x320 6400x200',
     },
-    { silentAt: '20m', firesAt: '23m' },
+    { silentAt: '80m', firesAt: '90m' },
   ),
   fires(
     'OperatorsRefused',
