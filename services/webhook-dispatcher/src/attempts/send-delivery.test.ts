@@ -90,7 +90,7 @@ async function send(
   };
   const nowMs = performance.now();
   const lane = toOwnedLane(claim, nowMs + leaseMs);
-  await sendDelivery(deps, { due, lane, fetchedMs: nowMs, isLimited: false });
+  await sendDelivery(deps, { due, lane, fetchedMs: nowMs, isHeldBack: false });
   return { posted, failuresAtAnswer, outcomes };
 }
 

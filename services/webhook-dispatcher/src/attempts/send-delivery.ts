@@ -31,14 +31,14 @@ export type SendDeps = {
 };
 
 /**
- * What is to be sent, under which claim, when by the process's own clock it was fetched, and whether its account has a
- * limit on deliveries per second.
+ * What is to be sent, under which claim, when by the process's own clock it was fetched, and whether the limit of its
+ * account has lately made its deliveries wait.
  */
 export type DeliveryToSend = {
   due: DueDelivery;
   lane: OwnedLane;
   fetchedMs: number;
-  isLimited: boolean;
+  isHeldBack: boolean;
 };
 
 /**
@@ -53,7 +53,7 @@ export async function sendDelivery(deps: SendDeps, send: DeliveryToSend): Promis
   if (lane.leaseEndsMs - startedMs < deps.leaseLeftMsMin) return sendAbandoned();
   const waitedMs = startedMs - send.fetchedMs;
   // How long a delivery waits for the limit of its account is not of our making.
-  if (due.attemptNumber === 1 && !due.isResend && !send.isLimited) {
+  if (due.attemptNumber === 1 && !due.isResend && !send.isHeldBack) {
     firstAttemptStarted(due.eventAgeSeconds + waitedMs / 1000);
   }
   const result = await post(deps, due);

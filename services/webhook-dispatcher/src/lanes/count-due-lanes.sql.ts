@@ -1,6 +1,7 @@
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
+import { isUsedUp } from '#rates/delivery-rates.sql.ts';
 import { type ScheduleClock, scheduleNow } from '#schedule-clock.ts';
 
 /** The gauges stop counting here: a scrape must not cost more the longer the queue is. */
@@ -8,19 +9,19 @@ const DUE_LANES_MAX = 10_000;
 const SERVED_LANES_MAX = 1_000;
 
 export type DueLanes = {
-  /** Lanes that wait for a sender to take them up, but for those of limited accounts. */
+  /** Lanes that wait for a sender to take them up, but for those that wait for the limit of their account. */
   count: number;
   /** For how long the one that waits longest has. */
   oldestWaitingSeconds: number;
-  /** The same of lanes whose accounts have a limit on deliveries per second. */
+  /** The same of lanes whose account has used up its limit on deliveries per second. */
   oldestLimitedSeconds: number;
   /** Of the oldest first attempt in a lane that is served, requests that are out included. */
   oldestServedSeconds: number;
 };
 
 /**
- * What is due, apart by whose affair it is: lanes that wait need senders, unless their account has a limit, for which
- * its lanes wait however many senders there are; in a lane that is served, a receiver is slow or its sender is. What
+ * What is due, apart by whose affair it is: lanes that wait need senders, unless the limit of their account is used up,
+ * for which its lanes wait however many senders there are; in a lane that is served, a receiver is slow or its sender is. What
  * waits behind an open breaker counts for none. Reads the beginning of `lanes_joining`, the lines in `lanes_waiting` up
  * to a bound, the limit of each account in them, and one row of `queue_lane` for each lane that is served.
  */
@@ -69,7 +70,7 @@ export function countDueLanesStatement(clock: ScheduleClock, leaseMs: number): S
         left join lateral (
           select account_id
           from delivery_rates
-          where account_id = due.account_id and per_second_max is not null
+          where account_id = due.account_id and ${isUsedUp(now)}
           limit 1
         ) as rate on true
       ) as waiting

@@ -312,18 +312,21 @@ test('the age of what is due is counted by itself in lanes that wait for a sende
 });
 
 test('lanes that wait for the limit of their account count for none that lacks a sender', async () => {
-  const limited = newId();
-  const unlimited = newId();
-  await storeRate(database.db, { accountId: limited, perSecondMax: 1, version: 1 });
+  const [usedUp, leftAlone, unlimited] = [newId(), newId(), newId()];
+  await storeRate(database.db, { accountId: usedUp, perSecondMax: 1, version: 1 });
+  await storeRate(database.db, { accountId: leftAlone, perSecondMax: 1, version: 1 });
   // A limit that was removed leaves its row.
   await storeRate(database.db, { accountId: unlimited, perSecondMax: null, version: 1 });
-  await aLane(1, -300_000, limited);
-  const inLine = await aLane(1, -600_000, limited);
+  await database.db.query(sql`
+    update delivery_rates set filled_at = now() - interval '4 s' where account_id = ${leftAlone}`);
+  await aLane(1, -300_000, usedUp);
+  const inLine = await aLane(1, -600_000, usedUp);
   await database.db.query(sql`update lanes set waiting = true where id = ${inLine}`);
   await aLane(1, -30_000, unlimited);
+  await aLane(1, -60_000, leftAlone);
   const due = await countDueLanes(database.db, { clock, leaseMs: HOUR_MS });
-  expect(due.count).toBe(1);
-  expect(due.oldestWaitingSeconds).toBeGreaterThanOrEqual(30);
+  expect(due.count).toBe(2);
+  expect(due.oldestWaitingSeconds).toBeGreaterThanOrEqual(60);
   expect(due.oldestWaitingSeconds).toBeLessThan(300);
   expect(due.oldestLimitedSeconds).toBeGreaterThanOrEqual(600);
 });

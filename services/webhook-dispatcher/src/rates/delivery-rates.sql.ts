@@ -1,5 +1,5 @@
 import type { Queryable } from '@pixmesh/postgres/pool';
-import { named, sql } from '@pixmesh/postgres/sql';
+import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
 import { type ScheduleClock, scheduleNow } from '#schedule-clock.ts';
 
@@ -7,6 +7,20 @@ import { type ScheduleClock, scheduleNow } from '#schedule-clock.ts';
  * What may be sent at once after a pause, in seconds of the rate; more than what passes between two polls of a sender.
  */
 const BURST_SECONDS = 0.5;
+
+const BURST = sql`greatest(1, per_second_max * ${BURST_SECONDS}::float8)`;
+/** For so long a limit has to have been left alone before it counts as not used up: longer than between two polls. */
+const UNUSED_SECONDS = 2;
+
+/** Whether the limit of a row of \`delivery_rates\` is used up as it comes in: its deliveries wait for it, and not for senders. */
+export function isUsedUp(now: Statement): Statement {
+  return sql`
+    coalesce(
+      tokens + per_second_max * greatest(0, extract(epoch from ${now} - filled_at) - ${UNUSED_SECONDS}::int)::float8
+        < ${BURST},
+      false
+    )`;
+}
 
 /** An account's limit as the gateway announced it; of two the one with the higher version is the newer one. */
 type AnnouncedRate = { accountId: string; perSecondMax: number | null; version: number };
@@ -73,7 +87,7 @@ export async function takeFromRates(
           select
             rate.account_id, wanted.count,
             least(
-              greatest(1, per_second_max * ${BURST_SECONDS}::float8),
+              ${BURST},
               tokens + per_second_max * greatest(0, extract(epoch from ${now} - filled_at))::float8
             ) as available
           from delivery_rates as rate

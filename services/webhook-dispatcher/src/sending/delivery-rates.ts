@@ -11,10 +11,13 @@ const REFRESH_MS = 1_000;
 /** An account whose rate is used up is not asked about for as long as one delivery takes, within these. */
 const PAUSE_MS_MIN = 50;
 const PAUSE_MS_MAX = 500;
+/** What waited for a limit is late for so long after it was last used up. */
+const HELD_BACK_MS = 60_000;
 
 /** The limits on deliveries per second, of which all senders take. */
 export type DeliveryRates = {
-  isLimited(accountId: string): boolean;
+  /** Whether its limit has lately made deliveries of the account wait. */
+  isHeldBack(accountId: string): boolean;
   /** Accounts of which nothing may be sent at this moment. */
   paused(): ReadonlySet<string>;
   /** What of the requests may be sent now. The others wait where they are. */
@@ -33,7 +36,12 @@ export function createDeliveryRates({ db, clock, accountOf }: Deps): DeliveryRat
   let rates: ReadonlyMap<string, number> = new Map();
   let refreshedMs = -Infinity;
   const pausedUntilMs = new Map<string, number>();
-  return { isLimited: (accountId) => rates.has(accountId), paused, admit, settle };
+  const heldBackMs = new Map<string, number>();
+  return { isHeldBack, paused, admit, settle };
+
+  function isHeldBack(accountId: string): boolean {
+    return performance.now() - (heldBackMs.get(accountId) ?? -Infinity) < HELD_BACK_MS;
+  }
 
   function paused(): ReadonlySet<string> {
     const nowMs = performance.now();
@@ -81,6 +89,7 @@ export function createDeliveryRates({ db, clock, accountOf }: Deps): DeliveryRat
     const oneMs = 1_000 / (rates.get(accountId) ?? 1);
     const pauseMs = Math.min(Math.max(oneMs, PAUSE_MS_MIN), PAUSE_MS_MAX);
     pausedUntilMs.set(accountId, performance.now() + pauseMs);
+    heldBackMs.set(accountId, performance.now());
   }
 
   async function refresh(): Promise<void> {
@@ -88,6 +97,9 @@ export function createDeliveryRates({ db, clock, accountOf }: Deps): DeliveryRat
     if (nowMs - refreshedMs < REFRESH_MS) return;
     rates = await listRates(db);
     refreshedMs = nowMs;
+    for (const accountId of heldBackMs.keys()) {
+      if (!isHeldBack(accountId)) heldBackMs.delete(accountId);
+    }
   }
 
   function limitedAccountOf(laneId: string): string | null {

@@ -136,6 +136,6 @@ function serve(deps: TurnDeps, { lane, request, found, fetchedMs }: FoundInLane)
   if (!isAll) lane.isDirty = true;
   sendsRepeated(countRepeats(lane, found.length, inFlightPerLaneMax));
   if (isAll) lane.isTakenOver = false;
-  const isLimited = rates.isLimited(lane.accountId);
-  for (const due of found) sends.begin({ due, lane, fetchedMs, isLimited });
+  const isHeldBack = rates.isHeldBack(lane.accountId);
+  for (const due of found) sends.begin({ due, lane, fetchedMs, isHeldBack });
 }
