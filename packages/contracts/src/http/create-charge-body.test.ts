@@ -35,6 +35,7 @@ test.each([
   ['customer.name', { customer: { ...BODY.customer, name: 'Ana\n' } }],
   ['customer.name', { customer: { ...BODY.customer, name: '\tAna' } }],
   ['customer.email', { customer: { ...BODY.customer, email: 'ana' } }],
+  ['customer.document', { customer: { ...BODY.customer, document: '529.982.247-25\uD800' } }],
   ['description', { description: 'x'.repeat(141) }],
   ['description', { description: 'line\nfeed' }],
   ['reference', { reference: '\uD800' }],

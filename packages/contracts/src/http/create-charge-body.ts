@@ -48,11 +48,15 @@ export const CreateChargeBody = z.object({
         maxLength: EMAIL_LENGTH_MAX,
         description: 'An address at a public domain name. Internationalised names are taken too.',
       }),
-    document: z.string().meta({
-      pattern: DOCUMENT_PATTERN,
-      description:
-        'CPF or CNPJ, with or without mask. Its check digits are validated: otherwise `INVALID_DOCUMENT`.',
-    }),
+    document: z
+      .string()
+      // Other texts that are no document have a code of their own; a lone surrogate is a fault of shape (decision 247).
+      .refine((text) => text.isWellFormed(), { error: 'expected a text without lone surrogates' })
+      .meta({
+        pattern: DOCUMENT_PATTERN,
+        description:
+          'CPF or CNPJ, with or without mask. Its check digits are validated: otherwise `INVALID_DOCUMENT`.',
+      }),
     phone: optionalText({ max: 32 }).meta({ description: 'Stored, not returned.' }),
   }),
   description: optionalText({ max: 140 }).meta({
