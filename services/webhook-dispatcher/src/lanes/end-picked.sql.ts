@@ -5,7 +5,7 @@ import { sql, type Statement } from '@pixmesh/postgres/sql';
  * those that are pending get this status. The bounds on the ids spare weeks that have none of them, and leave no doubt
  * to a plan that was made while a week was empty.
  */
-export function endPicked(status: 'canceled' | 'skipped'): Statement {
+export function endPicked(status: 'canceled' | 'failed' | 'skipped'): Statement {
   return sql`
       gone as (
         delete from queue

@@ -7,34 +7,45 @@ import { endPicked } from '#lanes/end-picked.sql.ts';
 /** Rows per statement: locks on them are short. */
 const ENDED_PER_STATEMENT_MAX = 1_000;
 
+/** The endpoint whose lane a row is in, while nothing is sent to it. */
+const disabledEndpoint = sql`select from endpoints where endpoints.id = queue.lane_id and ${isDisabled}`;
+const conditions = {
+  skipped: sql`exists (${disabledEndpoint} and deleted_at is null)`,
+  failed: sql`not exists (${disabledEndpoint})`,
+};
+
 /**
- * Ends what has waited for a disabled endpoint for as long as deliveries are kept: it is skipped. Otherwise it would
- * keep its week, and every week behind it, for all accounts (ADR 0014). What else waits ends by itself: a schedule
- * within a day, and what a deleted endpoint leaves is canceled. Reads the oldest rows of `queue` by its key: the id of
- * a schedule is its delivery's, so it has the time of the event. Locked rows are left to the next time.
+ * Ends what has waited for as long as deliveries are kept. For a disabled endpoint it is skipped. For any other
+ * destination it has failed: behind an open breaker of a lane that gets more than its probes send, no schedule ends.
+ * Otherwise it would keep its week, and every week behind it, for all accounts (ADR 0014). What a deleted endpoint
+ * leaves is canceled elsewhere. Reads the oldest rows of `queue` by its key: the id of a schedule is its delivery's, so
+ * it has the time of the event. Locked rows are left to the next time.
  */
 export async function endOldWaiting(db: Queryable, keepDays: number): Promise<void> {
-  while ((await endSome(db, keepDays)) === ENDED_PER_STATEMENT_MAX);
+  while ((await endSome(db, keepDays, 'skipped')) === ENDED_PER_STATEMENT_MAX);
+  while ((await endSome(db, keepDays, 'failed')) === ENDED_PER_STATEMENT_MAX);
 }
 
-async function endSome(db: Queryable, keepDays: number): Promise<number> {
+async function endSome(
+  db: Queryable,
+  keepDays: number,
+  status: keyof typeof conditions,
+): Promise<number> {
   const [row] = await db.query<{ count: number }>(
     named(
-      'queue_end_old_waiting',
+      `queue_end_old_${status}`,
       sql`
         with picked as materialized (
           select id, delivery_id
           from queue
           where id < uuid_v7_floor(now() - make_interval(days => ${keepDays}::int))
             and not is_resend
-            and exists (
-              select from endpoints where endpoints.id = queue.lane_id and ${isDisabled} and deleted_at is null
-            )
+            and ${conditions[status]}
           order by id
           limit ${ENDED_PER_STATEMENT_MAX}
           for update skip locked
         ),
-        ${endPicked('skipped')}
+        ${endPicked(status)}
         select count(*)::int as count
         from picked`,
     ),

@@ -8,7 +8,7 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { idAt, statusesOf } from '#test/queued-deliveries.ts';
-import { storeEndpoint, type StoredEndpoint } from '#test/store-endpoint.ts';
+import { storeEndpoint } from '#test/store-endpoint.ts';
 
 import { startHistoryRetention } from './enforce-retention.job.ts';
 import { enforceRetention } from './enforce-retention.sql.ts';
@@ -110,6 +110,12 @@ async function agesOf(history: 'attempts' | 'deliveries' | 'events'): Promise<nu
   return times.map((time) => Math.round((newest - time) / WEEK_MS)).toSorted((a, b) => a - b);
 }
 
+async function verifyKept(ageInWeeks: number): Promise<void> {
+  for (const history of HISTORIES) {
+    expect(await agesOf(history)).toEqual(Array.from({ length: ageInWeeks + 1 }, (_, age) => age));
+  }
+}
+
 async function queueOld(ageInWeeks: number, isResend: boolean): Promise<string> {
   const id = newId();
   await admin.query(sql`
@@ -121,8 +127,8 @@ async function queueOld(ageInWeeks: number, isResend: boolean): Promise<string> 
   return id;
 }
 
-/** A retry of a delivery whose event happened then. */
-async function queueAt(db: Database, { id: laneId }: StoredEndpoint, ms: number): Promise<string> {
+/** A retry of a delivery whose event happened then, in the lane of an endpoint or of URLs. */
+async function queueAt(db: Database, { id: laneId }: { id: string }, ms: number): Promise<string> {
   const id = idAt(ms);
   await db.query(sql`
     with stored as (
@@ -139,17 +145,22 @@ function startOfWeek(ms: number): number {
 }
 
 describe('the retention', () => {
-  test.each([false, true])(
-    'leaves what waits, with everything younger (re-send: %s)',
-    async (isResend) => {
-      await queueOld(25, isResend);
+  test('leaves a re-send that waits, with everything younger', async () => {
+    await queueOld(25, true);
+    await enforceRetention(database.db, KEEP_DAYS);
+    await verifyKept(25);
+    await admin.query(sql`delete from queue`);
+  });
+
+  test('leaves a retry that is locked, with everything younger', async () => {
+    await queueOld(25, false);
+    await admin.transaction(async (tx) => {
+      await tx.query(sql`select from queue for update`);
       await enforceRetention(database.db, KEEP_DAYS);
-      for (const history of HISTORIES) {
-        expect(await agesOf(history)).toEqual(Array.from({ length: 26 }, (_, age) => age));
-      }
-      await admin.query(sql`delete from queue`);
-    },
-  );
+    });
+    await verifyKept(25);
+    await admin.query(sql`delete from queue`);
+  });
 
   test('ends what has waited for a disabled endpoint for longer than deliveries are kept, so that weeks are dropped', async () => {
     await using own = await createTestDatabase('webhook_dispatcher');
@@ -184,6 +195,29 @@ describe('the retention', () => {
     ]);
     const left = await own.db.query<{ id: string }>(sql`select id from queue`);
     expect(left.map(({ id }) => id).toSorted()).toEqual(young.toSorted());
+  });
+
+  test('ends as failed what has waited for any other destination for as long, and leaves the lane of a deleted endpoint', async () => {
+    await using own = await createTestDatabase('webhook_dispatcher');
+    await using owner = await asOwner(own);
+    await growOldWeeks(owner, 20);
+    const active = await storeEndpoint(own.db);
+    const deleted = await storeEndpoint(own.db, { deletedAt: new Date() });
+    const lanes = [active, { id: newId() }];
+    const cutoffMs = Date.now() - KEEP_DAYS * DAY_MS;
+    // Of a week that is not old as a whole, and is not dropped yet. Then of one that is.
+    const kept = await Promise.all(
+      lanes.map((lane) => queueAt(own.db, lane, startOfWeek(cutoffMs))),
+    );
+    const dropped = await queueAt(own.db, active, cutoffMs - 3 * WEEK_MS);
+    const young = await queueAt(own.db, active, cutoffMs + DAY_MS);
+    const canceledElsewhere = await queueAt(own.db, deleted, startOfWeek(cutoffMs));
+    expect(await enforceRetention(own.db, KEEP_DAYS)).toBeGreaterThan(0);
+    const all = [...kept, dropped, young, canceledElsewhere];
+    const statuses = ['failed', 'failed', 'none', 'pending', 'pending'];
+    expect(await statusesOf(own.db, all)).toEqual(statuses);
+    const left = await own.db.query<{ id: string }>(sql`select id from queue`);
+    expect(left.map(({ id }) => id).toSorted()).toEqual([young, canceledElsewhere].toSorted());
   });
 
   test('drops the weeks of all three that are old as a whole, and nothing else', async () => {

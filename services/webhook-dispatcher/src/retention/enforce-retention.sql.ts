@@ -6,8 +6,8 @@ import { endOldWaiting } from './end-old-waiting.sql.ts';
 
 /**
  * Makes the partitions of the weeks to come first: they depend on nothing that waits. Then ends what has waited for
- * longer than `keepDays` for a disabled endpoint, and drops the partitions whose every row is older and from which
- * nothing waits. Answers how many tables were dropped.
+ * longer than `keepDays`, and drops the partitions whose every row is older and from which nothing waits. Answers how
+ * many tables were dropped.
  */
 export async function enforceRetention(db: Queryable, keepDays: number): Promise<number> {
   const history = {
