@@ -1,4 +1,8 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 
 import { ERROR_STATUS, type PublicErrorCode } from '@pixmesh/contracts/http/error-body';
 import { PUBLIC_ROUTES } from '@pixmesh/contracts/http/public-routes';
@@ -6,7 +10,7 @@ import { describe, expect, test } from 'vitest';
 
 import { toOutputPattern } from './guides/match-output.ts';
 import { findBlockFaults, listGuides, readGuide, readSamples } from './guides/read-samples.ts';
-import { findMissingPrograms } from './guides/run-sample.ts';
+import { findMissingPrograms, runProgram } from './guides/run-sample.ts';
 
 /** Codes that the gateway may answer on any path of `/v1`, beside those of the route. */
 const ANYWHERE: readonly PublicErrorCode[] = [
@@ -74,6 +78,21 @@ describe('guides for merchants', () => {
   });
 });
 
+test.each(['create-with-retries.mjs', 'create_with_retries.py'])(
+  '%s repeats after an answer that is cut off and after one that is no JSON',
+  async (name) => {
+    const sample = readSamples('retry-safely').find((one) => one.name === name);
+    assert(sample);
+    await using server = await startFaultyServer();
+    const run = await runProgram(sample, { BASE_URL: server.url, API_KEY: 'a key' });
+    expect(run).toEqual({
+      stdout: 'attempt 1: no answer\nattempt 2: no answer\nattempt 3: 201\none charge, pending\n',
+      stderr: '',
+      code: 0,
+    });
+  },
+);
+
 describe('what makes a block a sample', () => {
   test('code without a mark, in a language that is not run, or named twice is a fault', () => {
     const markdown = [
@@ -122,6 +141,36 @@ test('a machine without the programs of the samples is told which ones to instal
     'python3 is not on the PATH: install it to run the samples of the guides',
   ]);
 });
+
+/** Cuts its first answer off, answers the second time as a proxy does, and then creates. */
+async function startFaultyServer(): Promise<AsyncDisposable & { url: string }> {
+  const answers = [answerCut, answerAsProxy, answerCreated];
+  const server: Server = createServer((request, response) => {
+    request.resume().once('end', () => answers.shift()?.(response));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await once(server.close(), 'close');
+    },
+  };
+}
+
+function answerCut(response: ServerResponse): void {
+  response.writeHead(201, { 'content-length': 1_000 });
+  response.write('{', () => response.socket?.end());
+}
+
+function answerAsProxy(response: ServerResponse): void {
+  response.writeHead(502, { 'content-type': 'text/html' }).end('<html>Bad Gateway</html>');
+}
+
+function answerCreated(response: ServerResponse): void {
+  response.writeHead(201).end('{"status":"pending"}');
+}
 
 function fence(info: string, text: string): string {
   return `\`\`\`${info}\n${text}\n\`\`\`\n`;
