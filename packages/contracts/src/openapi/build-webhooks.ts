@@ -2,7 +2,14 @@ import { EVENT_CATALOGUE } from '../events/event-catalogue.ts';
 import { ChargeEvent, DisputeEvent, PaymentEvent, WebhookEvent } from '../http/webhook-event.ts';
 import type { DocumentSchemas } from './build-schemas.ts';
 import type { JsonSchema, Operation, Parameter, PathItem } from './document.ts';
-import { CHARGE, DISPUTE, PAID_CHARGE, PAYMENT } from './resource-examples.ts';
+import {
+  CHARGE,
+  COMPLETED_PAYMENT,
+  DISPUTE,
+  FAILED_CHARGE,
+  PAID_CHARGE,
+  PAYMENT,
+} from './resource-examples.ts';
 
 type CatalogueEntry = (typeof EVENT_CATALOGUE)[number];
 
@@ -125,7 +132,28 @@ function exampleOf(entry: CatalogueEntry): object {
 function dataOf({ resource, action }: CatalogueEntry): object {
   if (resource === 'charge') return chargeAfter(action);
   if (resource === 'dispute') return disputeAfter(action);
-  return action === 'created' ? PAYMENT : { ...PAYMENT, status: action };
+  return paymentAfter(action);
+}
+
+function paymentAfter(action: string): object {
+  const { processed_at } = COMPLETED_PAYMENT;
+  switch (action) {
+    case 'created':
+      return PAYMENT;
+    case 'processing':
+      return { ...PAYMENT, processed_at };
+    case 'completed':
+      return COMPLETED_PAYMENT;
+    case 'failed':
+      return {
+        ...PAYMENT,
+        status: action,
+        processed_at,
+        failure_reason: 'AC03: the account of the recipient is invalid',
+      };
+    default:
+      return { ...PAYMENT, status: action };
+  }
 }
 
 function chargeAfter(action: string): object {
@@ -134,7 +162,9 @@ function chargeAfter(action: string): object {
     case 'emitted':
       return CHARGE;
     case 'failed':
-      return { ...CHARGE, status: action, expires_at: null, failure_reason: 'issuance_timeout' };
+      return FAILED_CHARGE;
+    case 'refunded':
+      return { ...PAID_CHARGE, status: action, refunded_amount: PAID_CHARGE.amount };
     case 'expired':
     case 'canceled':
       return { ...CHARGE, status: action };

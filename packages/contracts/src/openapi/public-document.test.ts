@@ -8,6 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { EVENT_CATALOGUE } from '../events/event-catalogue.ts';
 import { ChargeStatus } from '../http/charge.ts';
 import { ERROR_STATUS } from '../http/error-body.ts';
+import type { PaymentSnapshot } from '../http/payout.ts';
 import { PUBLIC_ROUTES, type PublicRoute } from '../http/public-routes.ts';
 import { toTemplate } from './build-operation.ts';
 import { buildPublicDocument } from './build-public-document.ts';
@@ -213,6 +214,41 @@ describe.each(EVENT_CATALOGUE.map((entry) => [entry.event, entry] as const))(
   },
 );
 
+test('no example shows a charge or payout in a state that cannot exist', () => {
+  const shown = [...resourcesIn(document)];
+  expect(shown.length).toBeGreaterThan(15);
+  for (const resource of shown) {
+    const isFailed = resource.status === 'failed';
+    const isPaid = PAID.has(resource.status);
+    const isCompleted = resource.status === 'completed';
+    expect(filledIn(resource)).toMatchObject(
+      resource.object === 'charge'
+        ? {
+            failure_reason: isFailed,
+            br_code: !isFailed && resource.status !== 'processing',
+            expires_at: !isFailed,
+            paid_at: isPaid,
+            end_to_end_id: isPaid,
+            returned: resource.status === 'refunded',
+          }
+        : {
+            failure_reason: isFailed,
+            end_to_end_id: isCompleted,
+            ...(isCompleted ? { processed_at: true } : {}),
+          },
+    );
+  }
+});
+
+test('a payout is sent to the acquirer between its first event and the next one', () => {
+  const sentAt = (action: string): unknown => {
+    const content = document.webhooks?.[`payment.pix.${action}`]?.post?.requestBody?.content;
+    return examplesOf(content).map(([, { value }]) => (value as Delivery).data.processed_at);
+  };
+  expect(sentAt('created')).toEqual([null]);
+  expect(sentAt('processing')).toEqual([expect.any(String)]);
+});
+
 test('leads from what a route made to the routes that take its id', () => {
   const linked = (path: string) => {
     const created = document.paths[path]?.post?.responses['201'] as Response | undefined;
@@ -226,6 +262,28 @@ test('leads from what a route made to the routes that take its id', () => {
 test('describes the 37 events of the catalogue and no other', () => {
   expect(Object.keys(document.webhooks ?? {})).toEqual(EVENT_CATALOGUE.map(({ event }) => event));
 });
+
+const PAID: ReadonlySet<string> = new Set(['paid', 'refunded', 'charged_back', 'infraction']);
+
+type Shown = { object: string; status: string; pix?: object } & Record<string, unknown>;
+type Delivery = { data: PaymentSnapshot };
+
+/** Every charge and payout that is written out in it. */
+function* resourcesIn(value: unknown): Generator<Shown> {
+  if (typeof value !== 'object' || value === null) return;
+  const { object } = value as { object?: unknown };
+  if (['charge', 'payout', 'payment'].includes(object as string)) yield value as Shown;
+  for (const inner of Object.values(value)) yield* resourcesIn(inner);
+}
+
+/** Which of its fields are filled, and whether all of its money went back. */
+function filledIn(resource: Shown): Record<string, boolean> {
+  const fields = Object.entries({ ...resource, ...resource.pix });
+  return {
+    ...Object.fromEntries(fields.map(([name, value]) => [name, value !== null])),
+    returned: resource['refunded_amount'] === resource['amount'],
+  };
+}
 
 function examplesOf(content: Content | undefined) {
   return Object.entries(content?.['application/json'].examples ?? {});

@@ -94,6 +94,7 @@ export const COMPLETED_PAYOUT: Payout = {
 };
 
 export const PAYMENT: PaymentSnapshot = { ...PAYOUT, object: 'payment' };
+export const COMPLETED_PAYMENT: PaymentSnapshot = { ...COMPLETED_PAYOUT, object: 'payment' };
 
 export const BALANCE: Balance = {
   object: 'balance',
