@@ -175,7 +175,8 @@ export const PUBLIC_ROUTE_TEXTS: Readonly<Record<keyof typeof PUBLIC_ROUTES, Rou
     summary: 'Update a webhook endpoint',
     description:
       'Fields that are absent stay as they are; an empty object changes nothing. Retries that are under way use the ' +
-      `new URL and secret. ${EVENTS_IS_NO_ID}`,
+      'new URL and secret. A delivery that also serves a `webhook_url` stays at that URL when the URL of the endpoint ' +
+      `is changed. ${EVENTS_IS_NO_ID}`,
     tag: 'Webhooks',
     answer: 'The endpoint as it is now.',
     bodies: {
