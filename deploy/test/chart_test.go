@@ -201,8 +201,18 @@ func TestOwnAddresses(t *testing.T) {
 			t.Errorf("senders reach %s", own)
 		}
 	}
-	if _, err := render(helm, chartFolder, "values-production.yaml", "--set-json", "ownAddresses=[]"); err == nil || !strings.Contains(err.Error(), "ownAddresses") {
-		t.Errorf("production without ownAddresses: %v", err)
+	// Null takes the key away, as --reuse-values does of a release that had none. `helm lint` puts the default there.
+	for _, none := range []string{"[]", "null"} {
+		out, err := exec.Command(helm, "template", "pixmesh", chartFolder, "-f", filepath.Join(chartFolder, "values-production.yaml"), "--set-json", "ownAddresses="+none).CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "ownAddresses") {
+			t.Errorf("production with ownAddresses=%s is rendered", none)
+		}
+	}
+	for _, settings := range []string{"settings", "workloads.dispatcher-sender.settings"} {
+		given := settings + ".WEBHOOK_FORBIDDEN_ADDRESSES=203.0.113.9/32"
+		if _, err := render(helm, chartFolder, "values-production.yaml", "--set", given); err == nil || !strings.Contains(err.Error(), "ownAddresses") {
+			t.Errorf("ownAddresses and %s: %v", given, err)
+		}
 	}
 }
 
