@@ -28,7 +28,26 @@ const ClosedStates = z.object({
     }),
   ),
   operators: z.array(Closed.extend({ removed_at: z.string() })),
-  accounts: z.array(Closed.extend({ status: z.string(), payouts_enabled: z.boolean() })),
+  accounts: z.array(
+    Closed.extend({
+      status: z.string(),
+      payouts_enabled: z.boolean(),
+      // Exports of the version before lack these.
+      onboarding_status: z.string().default('approved'),
+      auto_payout_enabled: z.boolean().default(true),
+    }),
+  ),
+  /** Stops in force of single accounts, by the id of the account; the version before exports none. */
+  stops: z
+    .array(
+      Closed.extend({
+        stop_id: z.uuid(),
+        reason: z.string(),
+        set_by: z.string(),
+        created_at: z.string(),
+      }),
+    )
+    .default([]),
   applications: z.array(Closed),
 });
 

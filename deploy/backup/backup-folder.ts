@@ -48,7 +48,11 @@ export const WalDescription = Digests.extend({
 });
 export type WalDescription = z.output<typeof WalDescription>;
 
-export const AuditDescription = Digests.extend({ exported_at: z.iso.datetime() });
+export const AuditDescription = Digests.extend({
+  exported_at: z.iso.datetime(),
+  /** The last of its entries; exports of the version before lack it. */
+  newest_entry: z.uuid().optional(),
+});
 
 export type StoredBase = { folder: string; manifest: BaseManifest };
 

@@ -8,6 +8,8 @@ export type ClosedIds = {
   keys: string[];
   operators: string[];
   accounts: string[];
+  /** Accounts whose payouts are stopped again. */
+  stops: string[];
   applications: string[];
 };
 
@@ -41,14 +43,31 @@ export async function closeAgain(
   const accounts = await tx.query<Row>(sql`
     update gateway.accounts as account
     set status = case state.status when 'inactive' then 'inactive' else account.status end,
-      payouts_enabled = account.payouts_enabled and state.payouts_enabled
-    from json_to_recordset(${JSON.stringify(closed.accounts)}::json)
-      as state(id uuid, status text, payouts_enabled boolean)
+      onboarding_status = case
+        when account.onboarding_status = 'approved' or state.onboarding_status = 'rejected' then state.onboarding_status
+        else account.onboarding_status
+      end,
+      payouts_enabled = account.payouts_enabled and state.payouts_enabled,
+      auto_payout_enabled = account.auto_payout_enabled and state.auto_payout_enabled
+    from json_to_recordset(${JSON.stringify(closed.accounts)}::json) as state(
+      id uuid, status text, onboarding_status text, payouts_enabled boolean, auto_payout_enabled boolean
+    )
     where account.id = state.id and (
       (account.status <> 'inactive' and state.status = 'inactive')
+      or (account.onboarding_status = 'approved' and state.onboarding_status <> 'approved')
+      or (account.onboarding_status <> 'rejected' and state.onboarding_status = 'rejected')
       or (account.payouts_enabled and not state.payouts_enabled)
+      or (account.auto_payout_enabled and not state.auto_payout_enabled)
     )
     returning account.id`);
+  // No stop is set for an account that has one, and none that has ended since is set once more.
+  const stops = await tx.query<Row>(sql`
+    insert into payouts.payout_stops (id, account_id, reason, set_by, created_at)
+    select stop_id, id, reason, set_by, created_at
+    from json_to_recordset(${JSON.stringify(closed.stops)}::json)
+      as state(id uuid, stop_id uuid, reason text, set_by text, created_at timestamptz)
+    on conflict do nothing
+    returning account_id as id`);
   // With the next version of its state, which reconciliation announces to the dispatcher.
   const applications = await tx.query<Row>(sql`
     update gateway.applications as application
@@ -60,6 +79,7 @@ export async function closeAgain(
     keys: keys.map(idOf),
     operators: operators.map(idOf),
     accounts: accounts.map(idOf),
+    stops: stops.map(idOf),
     applications: applications.map(idOf),
   };
 }

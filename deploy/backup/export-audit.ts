@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 
 import { createPool, type Queryable } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
-import { readConfig } from '@pixmesh/service/config';
+import { ConfigError, readConfig } from '@pixmesh/service/config';
 
 import { AuditExport } from './audited-states.ts';
 import {
@@ -23,8 +23,9 @@ const UNFIT_FOR_NAMES = /[-:.]/g;
 
 /**
  * Stores what operators have done since the last export, and how what they may close stands now: keys, operators,
- * accounts, applications. A restore to an earlier moment closes it again. To be run each minute: what was closed after
- * the last export is what a restore may open. Answers how many entries; none writes nothing.
+ * accounts and their stops, applications. A restore to an earlier moment closes it again. To be run each minute: what
+ * was closed after the last export is what a restore may open. Answers how many entries; none writes nothing.
+ * @throws ConfigError where the database was restored and is not prepared: its states are not the newest
  */
 export async function exportAudit(env: NodeJS.ProcessEnv = process.env): Promise<number> {
   const config = readConfig(BackupConfig, env);
@@ -37,6 +38,7 @@ export async function exportAudit(env: NodeJS.ProcessEnv = process.env): Promise
     applicationName: 'export-audit',
     max: 1,
   });
+  await expectEntry(db, before?.newest_entry);
   const since = new Date(before === null ? 0 : Date.parse(before.exported_at) - OVERLAP_MS);
   const exported = await db.snapshot((tx) => readExport(tx, since));
   if (exported.entries.length === 0) return 0;
@@ -47,9 +49,24 @@ export async function exportAudit(env: NodeJS.ProcessEnv = process.env): Promise
     Readable.from([JSON.stringify(exported)]),
     { recipient: config.BACKUP_RECIPIENT, isReplaced: true },
   );
-  const description = { ...digests, exported_at: now.toISOString() };
+  const description = {
+    ...digests,
+    exported_at: now.toISOString(),
+    newest_entry: exported.entries.at(-1)?.id,
+  };
   await writeDurably(descriptionPath(folder, name), `${JSON.stringify(description)}\n`);
   return exported.entries.length;
+}
+
+/** A database that lacks an entry that was exported from it is as it was at an earlier moment; `prepare` adds it. */
+async function expectEntry(db: Queryable, id: string | undefined): Promise<void> {
+  if (id === undefined) return;
+  const rows = await db.query(sql`select from gateway.audit_log where id = ${id}`);
+  if (rows.length === 0) {
+    throw new ConfigError(
+      `expected the exported entry ${id}: a restored database is prepared first`,
+    );
+  }
 }
 
 /** States of what the entries name; at the first export, of everything that is closed. */
@@ -81,11 +98,22 @@ async function readExport(db: Queryable, since: Date): Promise<AuditExport> {
         ),
         'accounts', (
           select coalesce(json_agg(json_build_object(
-            'id', id, 'status', status, 'payouts_enabled', payouts_enabled
+            'id', id, 'status', status, 'onboarding_status', onboarding_status,
+            'payouts_enabled', payouts_enabled, 'auto_payout_enabled', auto_payout_enabled
           )), '[]')
           from gateway.accounts
-          where (status = 'inactive' or not payouts_enabled)
+          where (
+              status = 'inactive' or onboarding_status <> 'approved' or not payouts_enabled or not auto_payout_enabled
+            )
             and (${since.getTime() === 0} or id::text in (select target_id from named))
+        ),
+        'stops', (
+          select coalesce(json_agg(json_build_object(
+            'id', account_id, 'stop_id', id, 'reason', reason, 'set_by', set_by, 'created_at', created_at
+          )), '[]')
+          from payouts.payout_stops
+          where ended_at is null and account_id is not null
+            and (${since.getTime() === 0} or account_id::text in (select target_id from named))
         ),
         'applications', (
           select coalesce(json_agg(json_build_object('id', id)), '[]')

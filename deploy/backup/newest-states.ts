@@ -11,6 +11,7 @@ export function newestStates(exports: readonly AuditExport[]): Closed {
     keys: newestOf(exports, ({ keys }) => keys),
     operators: newestOf(exports, ({ operators }) => operators),
     accounts: newestOf(exports, ({ accounts }) => accounts),
+    stops: newestOf(exports, ({ stops }) => stops),
     applications: newestOf(exports, ({ applications }) => applications),
   };
 }

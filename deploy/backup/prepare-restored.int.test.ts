@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { exportAudit } from './export-audit.ts';
 import { prepareRestored } from './prepare-restored.ts';
 
-const NOTHING = { keys: [], operators: [], accounts: [], applications: [] };
+const NOTHING = { keys: [], operators: [], accounts: [], stops: [], applications: [] };
 
 /** What operators closed after a moment, in a database that is as it was before. */
 let database: TestDatabase;
@@ -98,6 +98,95 @@ test('what was closed is closed again, what was open stays open, and payouts are
   });
 });
 
+test('an account that operators restricted is restricted again, and its own stop is in force again', async () => {
+  const at = new Date();
+  const [reviewed, manual, stopped, rejected] = [
+    await anAccount(),
+    await anAccount(),
+    await anAccount(),
+    await anAccount(),
+  ];
+  await run("update gateway.accounts set onboarding_status = 'in_review' where id = $1", [
+    reviewed,
+  ]);
+  await run('update gateway.accounts set auto_payout_enabled = false where id = $1', [manual]);
+  await run(
+    "update gateway.accounts set onboarding_status = 'rejected', status = 'inactive' where id = $1",
+    [rejected],
+  );
+  const stop = await aStopOf(stopped);
+  for (const account of [reviewed, manual, rejected]) await auditUpdates({ account });
+  await audit('payouts.stopped', stopped);
+  await exportAudit(env);
+  // As a restore leaves it.
+  await run(
+    "update gateway.accounts set status = 'active', onboarding_status = 'approved', auto_payout_enabled = true where id = any($1)",
+    [[reviewed, manual, rejected]],
+  );
+  await run('delete from payouts.payout_stops where id = $1', [stop]);
+
+  const { closed } = await prepareRestored({ at }, env);
+  expect(closed.accounts.toSorted()).toEqual([reviewed, manual, rejected].toSorted());
+  expect(closed.stops).toEqual([stopped]);
+  const restricted = (id: string) =>
+    run(
+      'select status, onboarding_status, auto_payout_enabled from gateway.accounts where id = $1',
+      [id],
+    );
+  expect(await restricted(reviewed)).toEqual([
+    { status: 'active', onboarding_status: 'in_review', auto_payout_enabled: true },
+  ]);
+  expect(await restricted(manual)).toEqual([
+    { status: 'active', onboarding_status: 'approved', auto_payout_enabled: false },
+  ]);
+  expect(await restricted(rejected)).toEqual([
+    { status: 'inactive', onboarding_status: 'rejected', auto_payout_enabled: true },
+  ]);
+  const stopsOf = () =>
+    run('select id, reason, ended_at from payouts.payout_stops where account_id = $1', [stopped]);
+  expect(await stopsOf()).toEqual([{ id: stop, reason: 'fraud', ended_at: null }]);
+
+  await run('update payouts.payout_stops set ended_at = now(), ended_by = $1 where id = $2', [
+    randomUUID(),
+    stop,
+  ]);
+  expect((await prepareRestored({ at }, env)).closed).toEqual(NOTHING);
+  expect(await stopsOf()).toEqual([{ id: stop, reason: 'fraud', ended_at: expect.any(Date) }]);
+});
+
+test('a stop that was resumed after the moment stays ended', async () => {
+  const at = new Date();
+  const account = await anAccount();
+  const stop = await aStopOf(account);
+  await audit('payouts.stopped', account);
+  await exportAudit(env);
+  await run('update payouts.payout_stops set ended_at = now(), ended_by = $1 where id = $2', [
+    randomUUID(),
+    stop,
+  ]);
+  await audit('payouts.resumed', account);
+  await exportAudit(env);
+  await run('delete from payouts.payout_stops where id = $1', [stop]);
+
+  expect((await prepareRestored({ at }, env)).closed.stops).toEqual([]);
+});
+
+test('a restored database is exported only after it was prepared: a key that was revoked stays revoked', async () => {
+  const key = await aKeyOf(await anApplicationOf(await anAccount()));
+  await audit('key.created', key);
+  const at = new Date();
+  await run('update gateway.api_keys set revoked_at = now() where id = $1', [key]);
+  await audit('key.revoked', key);
+  await exportAudit(env);
+  // As a restore leaves it: the entry of the creation is in the database, and that of the revocation is not.
+  await run('update gateway.api_keys set revoked_at = null where id = $1', [key]);
+  await run("delete from gateway.audit_log where target_id = $1 and action = 'key.revoked'", [key]);
+
+  await expect(exportAudit(env)).rejects.toThrow('a restored database is prepared first');
+  expect((await prepareRestored({ at }, env)).closed.keys).toEqual([key]);
+  expect(await exportAudit(env)).toBeGreaterThan(0);
+});
+
 test('what was closed and opened again after the moment stays open', async () => {
   const at = new Date();
   const account = await anAccount();
@@ -147,6 +236,15 @@ async function anAccount(): Promise<string> {
        auto_payout_enabled, payouts_enabled, payout_fee, charge_expires_in, release_delay_seconds, late_payment_policy)
      values ($1, 'Loja', 'Loja Ltda', '11222333000181', 'cnpj', '', 'active', 'approved', true, true, 0, 3600, 0, 'accept')`,
     [id],
+  );
+  return id;
+}
+
+async function aStopOf(account: string): Promise<string> {
+  const id = randomUUID();
+  await run(
+    "insert into payouts.payout_stops (id, account_id, reason, set_by) values ($1, $2, 'fraud', 'Bia')",
+    [id, account],
   );
   return id;
 }
