@@ -129,6 +129,23 @@ test('readers within some seconds share one answer of the broker', async () => {
   expect(await readLags(mesh, [groupId])).toMatchObject([{ messages: messages + 1 }]);
 });
 
+test('a topic that is gone has no figure, and takes none from the others', async () => {
+  await using own = await startTestMesh();
+  const group = newId();
+  await using watched = watch(own, [group], [OTHER, TOPIC]);
+  const seen = (...topics: readonly Topic[]) =>
+    eventually(async () => {
+      expect((await watched.read())?.map(({ topic }) => topic)).toEqual(topics);
+    }, NEXT_ANSWER_MS);
+  await seen(OTHER, TOPIC);
+  const admin = createKafka({ ...mesh.options, ...testBroker('deploy') }).admin();
+  await admin.connect();
+  await admin.deleteTopics({ topics: [own.topicPrefix + OTHER] });
+  await admin.disconnect();
+  await seen(TOPIC);
+  expect(await readLags(own, [group], [OTHER, TOPIC])).toMatchObject([{ group, topic: TOPIC }]);
+});
+
 test('a broker that is away is no figure, and is asked again by a new connection when it is back', async () => {
   const [broker = ''] = mesh.options.brokers;
   await using proxy = await startBrokerProxy(broker);

@@ -19,13 +19,16 @@ const AGES = [
   5, 10, 20, 30, 45, 60, 90, 120, 300, 600, 1_800, 3_600, 21_600, 86_400, 259_200, 604_800,
 ] as const;
 
+/** What the broker says of a topic that is gone, or that this client may not describe. */
+const NOT_SHOWN = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'TOPIC_AUTHORIZATION_FAILED']);
+
 type Group = { groupId: string; topics: readonly Topic[] };
 
 /** What a group has not handled of a topic. */
 export type GroupLag = { group: string; topic: Topic; messages: number; ageSeconds: number };
 
 export type GroupWatch = AsyncDisposable & {
-  /** Some seconds old at most; null while the broker does not answer. */
+  /** Some seconds old at most, without topics that the broker does not show; null while it answers for none. */
   read(): Promise<GroupLag[] | null>;
 };
 
@@ -47,6 +50,8 @@ export function watchGroups(options: WatchOptions): GroupWatch {
   async function readAll(): Promise<GroupLag[]> {
     connected ??= connect(options);
     const admin = await connected;
+    const wanted = new Set(options.groups.flatMap((group) => group.topics));
+    const shown = await findShown(admin, wanted, options);
     const topics = new Map<Topic, Promise<Map<number, Ends>>>();
     const endsOf = (topic: Topic): Promise<Map<number, Ends>> => {
       const ends = topics.get(topic) ?? readEnds(admin, options.topicPrefix + topic);
@@ -54,9 +59,14 @@ export function watchGroups(options: WatchOptions): GroupWatch {
       return ends;
     };
     const places = options.groups.flatMap((group) =>
-      group.topics.map((topic) => readLag(admin, { ...options, group, topic, endsOf })),
+      group.topics
+        .filter((topic) => shown.has(topic))
+        .map((topic) => readLag(admin, { ...options, group, topic, endsOf })),
     );
-    return await Promise.all(places);
+    const lags = await Promise.all(places);
+    // A connection asks for all topics that it has known together, and would be refused for the one that is gone.
+    if (shown.size < wanted.size) await disconnect();
+    return lags;
   }
 
   /** The next look connects anew: by the certificate of its own moment. */
@@ -72,6 +82,29 @@ async function connect(options: WatchOptions): Promise<Admin> {
   const admin = createKafka(options).admin({ retry: { retries: 1 } });
   await admin.connect();
   return admin;
+}
+
+/**
+ * One by one: the library has no answer for any of several topics where one is not shown.
+ * @throws where none is shown
+ */
+async function findShown(
+  admin: Admin,
+  topics: ReadonlySet<Topic>,
+  { topicPrefix, logger }: Pick<WatchOptions, 'topicPrefix' | 'logger'>,
+): Promise<ReadonlySet<Topic>> {
+  const shown = new Set<Topic>();
+  for (const topic of topics) {
+    try {
+      await admin.fetchTopicMetadata({ topics: [topicPrefix + topic] });
+      shown.add(topic);
+    } catch (error) {
+      if (!NOT_SHOWN.has((error as { type?: string }).type ?? '')) throw error;
+      logger.warn({ err: error, topic }, 'topic not shown by the broker');
+    }
+  }
+  if (shown.size === 0) throw new Error('the broker shows no topic');
+  return shown;
 }
 
 type Place = {
@@ -130,12 +163,14 @@ function observe(read: GroupWatch['read']): void {
       value: value(lag),
       attributes: { group: lag.group, topic: lag.topic },
     }));
-  observedGauge('kafka_up', '1 where the broker has answered this look', async () => [
-    { value: (await read()) === null ? 0 : 1 },
-  ]);
+  observedGauge(
+    'kafka_up',
+    '1 where the broker has answered this look for some topic',
+    async () => [{ value: (await read()) === null ? 0 : 1 }],
+  );
   observedGauge(
     'kafka_group_lag_messages',
-    'Messages of a topic that a consumer group has not handled; absent while the broker does not answer',
+    'Messages of a topic that a consumer group has not handled; absent while the broker does not answer for it',
     () => lagOf(({ messages }) => messages),
   );
   observedGauge(
