@@ -1,10 +1,12 @@
 import { observedGauge, sharedFor } from '@pixmesh/telemetry/metrics';
 
 import type { Queryable } from './pool.ts';
-import { named, sql } from './sql.ts';
+import { readServerState } from './server-state.sql.ts';
 
 /** A server that takes longer counts as one that does not answer. */
 const ANSWER_MS_MAX = 2_000;
+/** A segment that waits for longer is one whose archiving hangs: an attempt takes seconds. */
+const ARCHIVE_SECONDS_MAX = 600;
 /** Gauges of one scrape share an answer. */
 const SCRAPE_MS = 1_000;
 
@@ -27,7 +29,7 @@ export function observeServer(db: Queryable): void {
   );
   observedGauge(
     'postgres_wal_archive_failing',
-    '1 where the last segment of the log could not be archived',
+    '1 where the last segment of the log could not be archived, or one waits for ten minutes',
     async () => {
       const { isUp, isArchiveFailing } = await state();
       return isUp ? [{ value: isArchiveFailing ? 1 : 0 }] : [];
@@ -42,22 +44,12 @@ async function readServer(db: Queryable): Promise<ServerState> {
   return await Promise.race([answer, timeout.promise]).finally(() => clearTimeout(timer));
 }
 
-/** The view of the archiver has one row, and every role may read it. */
 async function askServer(db: Queryable): Promise<ServerState> {
   const askedMs = Date.now();
-  const [row] = await db.query<{ now: number; failing: boolean }>(
-    named(
-      'server_state',
-      sql`
-        select
-          extract(epoch from clock_timestamp())::float8 as now,
-          coalesce(last_failed_time > coalesce(last_archived_time, '-infinity'), false) as failing
-        from pg_stat_archiver`,
-    ),
-  );
+  const row = await readServerState(db, { archiveSecondsMax: ARCHIVE_SECONDS_MAX });
   if (row === undefined) return DOWN;
   // The way there and back is taken for equally long.
   const middleMs = (askedMs + Date.now()) / 2;
   const clockOffsetSeconds = row.now - middleMs / 1000;
-  return { isUp: true, clockOffsetSeconds, isArchiveFailing: row.failing };
+  return { isUp: true, clockOffsetSeconds, isArchiveFailing: row.isArchiveFailing };
 }
