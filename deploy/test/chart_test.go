@@ -348,6 +348,71 @@ func rightsOf(guide string) []string {
 	return given
 }
 
+var (
+	secretRow  = regexp.MustCompile("(?m)^\\| (`[A-Z_]+`(?:, `[A-Z_]+`)*)( of the dispatcher)? \\| (`pixmesh-[^|]*) \\|$")
+	quotedName = regexp.MustCompile("`([^`]+)`")
+)
+
+// A secret that is changed in one of its places only is two secrets.
+func TestPlacesOfSecrets(t *testing.T) {
+	guide, err := os.ReadFile("../../docs/guides/rotate.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := secretRow.FindAllStringSubmatch(string(guide), -1)
+	if len(rows) == 0 {
+		t.Fatal("no rows")
+	}
+	for _, row := range rows {
+		for _, setting := range namesIn(row[1]) {
+			prefix := "pixmesh-"
+			if row[2] != "" {
+				prefix = "pixmesh-dispatcher-"
+			}
+			want := placesOf(t, setting, prefix)
+			if given := slices.Sorted(slices.Values(namesIn(row[3]))); !slices.Equal(given, want) {
+				t.Errorf("%s: the guide gives %q, the chart %q", setting, given, want)
+			}
+		}
+	}
+}
+
+func namesIn(cell string) []string {
+	var names []string
+	for _, name := range quotedName.FindAllStringSubmatch(cell, -1) {
+		names = append(names, name[1])
+	}
+	return names
+}
+
+// placesOf are the names of the Secrets that hold a setting, sorted.
+func placesOf(t *testing.T, setting, prefix string) []string {
+	text, err := os.ReadFile(filepath.Join(chartFolder, "values.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var values struct {
+		Workloads, Jobs map[string]struct{ Secrets []string }
+	}
+	if err := yaml.Unmarshal(text, &values); err != nil {
+		t.Fatal(err)
+	}
+	var places []string
+	for name, workload := range values.Workloads {
+		if slices.Contains(workload.Secrets, setting) {
+			places = append(places, "pixmesh-"+name)
+		}
+	}
+	for name, job := range values.Jobs {
+		if slices.Contains(job.Secrets, setting) {
+			places = append(places, "pixmesh-job-"+name)
+		}
+	}
+	places = slices.DeleteFunc(places, func(place string) bool { return !strings.HasPrefix(place, prefix) })
+	slices.Sort(places)
+	return places
+}
+
 func missingTopics(guide string) []string {
 	var missing []string
 	for _, topic := range sources.Topics {
