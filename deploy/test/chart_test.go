@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	core "k8s.io/api/core/v1"
+	net "k8s.io/api/networking/v1"
 	"sigs.k8s.io/yaml"
 )
 
@@ -178,6 +179,34 @@ func TestOptionalNetworks(t *testing.T) {
 	}
 	for _, finding := range rendered.findings(sources) {
 		t.Error(finding)
+	}
+}
+
+// A dependency that has moved is reached by the job of the upgrade that says so: its policy is applied before it runs.
+func TestPoliciesOfHooks(t *testing.T) {
+	const moved = "10.0.9.10/32"
+	rendered, err := render(helm, chartFolder, "values-production.yaml",
+		"--set-json", fmt.Sprintf(`networks.postgres={"port":5432,"to":[{"ipBlock":{"cidr":"%s"}}]}`, moved))
+	if err != nil {
+		t.Fatal(err)
+	}
+	hooks := &chart{}
+	for _, p := range rendered.policies {
+		if p.Annotations["helm.sh/hook"] == "pre-install,pre-upgrade" && p.Annotations["helm.sh/hook-weight"] == "-1" {
+			hooks.policies = append(hooks.policies, p)
+		}
+	}
+	for _, job := range rendered.jobs {
+		if job.Annotations["helm.sh/hook-weight"] != "" {
+			t.Errorf("%s has a weight of its own", job.Name)
+		}
+		labels := job.Spec.Template.Labels
+		if !slices.ContainsFunc(hooks.policies, func(p *net.NetworkPolicy) bool { return covers(&p.Spec.PodSelector, labels) }) {
+			t.Errorf("%s has no policy that is applied before it", job.Name)
+		}
+		if want := job.Name == "pixmesh-job-deploy"; hooks.reaches(labels, moved) != want {
+			t.Errorf("%s reaches %s: %t", job.Name, moved, !want)
+		}
 	}
 }
 
