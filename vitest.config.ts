@@ -2,7 +2,7 @@ import path from 'node:path';
 
 import { defineConfig } from 'vitest/config';
 
-import { isLong } from './packages/testkit/src/long-runs.ts';
+import { isLong, scaled } from './packages/testkit/src/long-runs.ts';
 import { ALONE_WORKERS } from './tests/setup/alone-workers.ts';
 import { SlowestFirst } from './tests/setup/slowest-first.ts';
 
@@ -68,8 +68,8 @@ export default defineConfig({
           globalSetup: ['tests/setup/infra.ts'],
           setupFiles: ['tests/setup/seed.ts'],
           isolate: false,
-          // Several boots of processes on a busy machine.
-          testTimeout: 60_000,
+          // Several boots of processes on a busy machine; at full volume a test takes minutes.
+          testTimeout: scaled(60_000, 1_800_000),
           hookTimeout: 90_000,
           maxWorkers: INT_WORKERS,
         },
