@@ -46,7 +46,7 @@ describe('a micro-batcher', () => {
     expect(batcher.waiting()).toBe(0);
   });
 
-  test('writes in the turns of the installation itself, whoever handed in the first item', async () => {
+  test('writes in the turns of the installation itself, for items of any account', async () => {
     const accounts: string[] = [];
     const batcher = createMicroBatcher<number, number>({
       batchMax: 1,

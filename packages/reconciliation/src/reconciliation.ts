@@ -8,7 +8,7 @@ import type { Database } from '@pixmesh/postgres/pool';
 import { type NextTurn, startPollingLoop } from '@pixmesh/service/polling-loop';
 import { createWakeSignal } from '@pixmesh/service/wake-signal';
 import type { Logger } from '@pixmesh/telemetry/logger';
-import { observedGauge } from '@pixmesh/telemetry/metrics';
+import { observedGauge, sharedFor } from '@pixmesh/telemetry/metrics';
 
 import { readAccountBreaks } from './account-breaks.sql.ts';
 import type { Check } from './check.ts';
@@ -25,6 +25,8 @@ const POLL_MS = { min: 1_000, max: 5_000, part: 1 / 60 };
 /** How long a run on request waits for one that is under way. */
 const RUN_NOW_WAIT_MS = 30_000;
 const RUN_NOW_POLL_MS = 100;
+/** Gauges of one scrape share an answer. */
+const SCRAPE_MS = 1_000;
 
 /** How long a request waits for the full run that it asks for: shorter than the gateway waits for an answer. */
 export const FULL_WAIT_MS = 20_000;
@@ -202,7 +204,7 @@ function toFullRun({ requestedAt, startedAt, compared }: StoredFullRun): FullRun
 }
 
 function observeFigures({ db, checks }: ReconciliationOptions): void {
-  const figures = () => readFigures(db, namesOf(checks));
+  const figures = sharedFor(SCRAPE_MS, () => readFigures(db, namesOf(checks)));
   observedGauge(
     'reconciliation_breaks',
     'Breaks past their window, by check and kind',

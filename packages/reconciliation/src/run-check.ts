@@ -50,7 +50,7 @@ export type CheckRun = {
  * Runs one check and stores what it found. A check that could not compare leaves its earlier differences and its
  * watermark alone and adds a break `unavailable`: it never counts as clean.
  *
- * The first run of a check compares everything, whoever makes it.
+ * The first run of a check compares everything, also where it is an incremental one.
  */
 export async function runCheck(deps: RunDeps, check: Check, run: Run): Promise<CheckRun> {
   const startedAt = await readDatabaseTime(deps.db);
@@ -90,7 +90,7 @@ export async function confirmCheck(deps: RunDeps, first: CheckRun, run: Run): Pr
 async function compare(
   deps: RunDeps,
   check: Check,
-  run: Run & { scope: Parameters<Check['run']>[0]; name: string },
+  run: Run & { scope: Scope; name: string },
 ): Promise<CheckOutcome | null> {
   const startedMs = performance.now();
   try {
