@@ -1,7 +1,7 @@
 import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
-import { incompleteIdOf } from './reconciliation.sql.ts';
+import { incompleteIdOf } from './breaks.sql.ts';
 
 /**
  * Who runs. Incremental and full runs have a lease each, one row that is locked for a moment: a full run may take hours

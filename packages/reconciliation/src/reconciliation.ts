@@ -14,7 +14,7 @@ import { readAccountBreaks } from './account-breaks.sql.ts';
 import type { Check } from './check.ts';
 import { readFigures } from './figures.sql.ts';
 import { requestFullRun, takeFullLease, takeIncrementalLease } from './leases.sql.ts';
-import { readReport, type StoredFullRun } from './reconciliation.sql.ts';
+import { readReport, type StoredFullRun } from './report.sql.ts';
 import { type LeasedDeps, runUnderLease } from './run-under-lease.ts';
 
 const WINDOW_MS_DEFAULT = 60_000;

@@ -4,20 +4,18 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 import { durationHistogram } from '@pixmesh/telemetry/metrics';
 import { withSpan } from '@pixmesh/telemetry/tracing';
 
-import type { Check, CheckOutcome, FoundBreak, Scope } from './check.ts';
-import { BREAKS_MAX, chooseKept } from './choose-kept.ts';
-import { countCompared, type Lease, lockLease } from './leases.sql.ts';
 import {
   type BreakKey,
   dropHealed,
   dropUnconfirmed,
   incompleteIdOf,
-  readCheckState,
-  readDatabaseTime,
   storeBreaks,
   type StoredBreaks,
-  storeRun,
-} from './reconciliation.sql.ts';
+} from './breaks.sql.ts';
+import type { Check, CheckOutcome, FoundBreak, Scope } from './check.ts';
+import { BREAKS_MAX, chooseKept } from './choose-kept.ts';
+import { countCompared, type Lease, lockLease } from './leases.sql.ts';
+import { readCheckState, readDatabaseTime, storeRun } from './runs.sql.ts';
 
 /** How far an incremental run goes back behind its watermark: rows become visible at commit, not at `now()`. */
 const OVERLAP_MS = 60_000;
