@@ -19,10 +19,12 @@ const within =
 
 /** A file belongs to the first part that holds it; the last of a ring holds the rest. */
 const PARTS: readonly LongPart[] = [
+  { name: 'unit', ring: 'unit', holds: () => true },
   { name: 'ledger-model', ring: 'int', holds: within('ledger/test/proof/ledger-model') },
   { name: 'ledger', ring: 'int', holds: within('services/ledger/') },
-  // The times of these two mean nothing beside other files.
-  { name: 'charge-lists', ring: 'int', holds: within('/list-million.') },
+  // Their times mean nothing beside other files.
+  { name: 'charge-lists', ring: 'int', holds: within('charge/reads/list-million.') },
+  { name: 'payout-lists', ring: 'int', holds: within('payouts/src/reads/list-million.') },
   { name: 'charge-recovery', ring: 'int', holds: within('notices/received-list.') },
   { name: 'charges', ring: 'int', holds: within('services/charges/') },
   { name: 'payout-creation', ring: 'int', holds: within('payouts/src/creation/') },
@@ -46,10 +48,7 @@ const PARTS: readonly LongPart[] = [
 
 /** The parts with their files: those that have a longer count than in a usual run. */
 export function listLongParts(): { name: string; ring: Ring; files: string[] }[] {
-  const files = globSync([
-    '{packages,services}/*/{src,test}/**/*.int.test.ts',
-    'tests/e2e/**/*.e2e.test.ts',
-  ])
+  const files = globSync(['{packages,services}/*/{src,test}/**/*.test.ts', 'tests/**/*.test.ts'])
     .filter((file) => isLonger(file) && !file.includes('/end/'))
     .sort();
   // What holds of everything that was done is asked after each part, where the ring's stack was used.
@@ -72,6 +71,10 @@ function isLonger(file: string): boolean {
 }
 
 function findPart(file: string): LongPart | undefined {
-  const ring = file.startsWith('tests/e2e/') ? 'e2e' : 'int';
-  return PARTS.find((part) => part.ring === ring && part.holds(file));
+  return PARTS.find((part) => part.ring === ringOf(file) && part.holds(file));
+}
+
+function ringOf(file: string): Ring {
+  if (file.endsWith('.e2e.test.ts')) return 'e2e';
+  return file.endsWith('.int.test.ts') ? 'int' : 'unit';
 }

@@ -53,11 +53,23 @@ test('a payout without an answer that a stop keeps from being sent again is not 
   await database.db.query(sql`
     update payouts set send_at = null, check_at = now() where id = ${ids[0]}`);
   expect(await countOverdue(database.db)).toMatchObject({ unanswered: 2 });
-  const logger = createLogger('payouts', 'silent');
-  const stop = { accountId, reason: 'books', operatorId: newId<OperatorId>() };
-  await stopPayouts({ db: database.db, logger, wakeSender: () => undefined }, stop);
+  await stop(accountId);
   expect(await countOverdue(database.db)).toEqual({ unanswered: 1, unsent: 0, resting: 0 });
 });
+
+test('payouts that a stop keeps from being sent are not counted', async () => {
+  const accountId = newId<AccountId>();
+  await storeDuePayouts(database.db, 3, { accountId, sendInMs: -60_000 });
+  expect(await countOverdue(database.db)).toMatchObject({ unsent: 3 });
+  await stop(accountId);
+  expect(await countOverdue(database.db)).toMatchObject({ unsent: 0 });
+});
+
+async function stop(accountId: AccountId): Promise<void> {
+  const logger = createLogger('payouts', 'silent');
+  const order = { accountId, reason: 'books', operatorId: newId<OperatorId>() };
+  await stopPayouts({ db: database.db, logger, wakeSender: () => undefined }, order);
+}
 
 test('payouts whose calls are never made, since no token is issued, are counted after 30 seconds, not before', async () => {
   await using mesh = await startSendingUnderTest();

@@ -380,6 +380,6 @@ test('the job checks by itself: a settlement that nobody announces is found', as
   await eventually(async () => {
     await mesh.ledger.answerAll();
     expect((await mesh.find(id)).status).toBe('completed');
-  });
+  }, 30_000);
   expect(workers.statusCheck.isAlive()).toBe(true);
 });

@@ -6,7 +6,6 @@ import { scaled } from '@pixmesh/testkit/long-runs';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
 import { claimDue } from '#sending/claim-due.sql.ts';
-import { countOverdue } from '#sending/overdue.sql.ts';
 import { ensureSlots, releaseSlots } from '#sending/send-slots.sql.ts';
 import { type SendingUnderTest, startSendingUnderTest } from '#test/sending-under-test.ts';
 import { storeDuePayouts } from '#test/store-due-payouts.ts';
@@ -152,12 +151,4 @@ test('ten thousand unsent payouts of a stopped account cost others next to nothi
   const claims = await claim();
   expect(performance.now() - startedAtMs).toBeLessThan(1_000);
   expect(claims.map(({ payout }) => payout.id)).toEqual(other);
-});
-
-test('what is stopped is not reported as overdue', async () => {
-  const account = newId<AccountId>();
-  await storeDuePayouts(mesh.db, 3, { accountId: account, sendInMs: -60_000 });
-  expect(await countOverdue(mesh.db)).toMatchObject({ unsent: 3 });
-  await stop(account);
-  expect(await countOverdue(mesh.db)).toMatchObject({ unsent: 0 });
 });
