@@ -7,6 +7,7 @@ import type { IssuingDeps } from '#charge/issuing/issuing-deps.ts';
 import type { ChargeMoves } from '#charge/move-charges.sql.ts';
 import type { ChargesConfig } from '#config.ts';
 import type { ChargeReceipts } from '#received/receipts.sql.ts';
+import type { RecordedPix } from '#received/received-pix.sql.ts';
 import type { Signals } from '#signals.ts';
 import type { StatusCheckDeps } from '#status-check/status-check.job.ts';
 
@@ -21,11 +22,12 @@ export function createCheckDeps(parts: {
   db: Database;
   moves: ChargeMoves;
   receipts: ChargeReceipts;
+  recordedPix: RecordedPix;
   logger: Logger;
   acquirer: Acquirer;
   signals: Signals;
 }): CheckDeps {
-  const { config, db, moves, receipts, logger, acquirer, signals } = parts;
+  const { config, db, moves, receipts, recordedPix, logger, acquirer, signals } = parts;
   const wakeOutbox = signals.outbox.notify;
   const wakeStatusChecks = signals.statusChecks.notify;
   const wakes = { wakeOutbox, wakeStatusChecks };
@@ -33,6 +35,7 @@ export function createCheckDeps(parts: {
   return {
     ...issuingDeps,
     receipts,
+    recordedPix,
     issuing: createIssuing(issuingDeps),
   };
 }

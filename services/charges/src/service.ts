@@ -35,6 +35,7 @@ import { createChargeMoves } from '#charge/move-charges.sql.ts';
 import { createCreditedCharges } from '#received/credited-charges.sql.ts';
 import type { MarkPaidDeps } from '#received/mark-paid.ts';
 import { createChargeReceipts } from '#received/receipts.sql.ts';
+import { createRecordedPix } from '#received/received-pix.sql.ts';
 import { chargesChecks } from '#reconciliation/charges-checks.ts';
 
 /** Together 20. What shares statements needs few connections, and plans that are made once. */
@@ -52,7 +53,11 @@ export async function startCharges(config: ChargesConfig) {
     const ledgerCalls = use('ledger client', callLedger(config, identity));
     const holds = createLedgerHolds(ledgerCalls);
     const signals = createSignals();
-    const shared = { moves: createChargeMoves(writes), receipts: createChargeReceipts(writes) };
+    const shared = {
+      moves: createChargeMoves(writes),
+      receipts: createChargeReceipts(writes),
+      recordedPix: createRecordedPix(writes),
+    };
     const checkDeps = createCheckDeps({ config, db, ...shared, logger, acquirer, signals });
     const callbackChecks = createCallbackChecks({
       ...checkDeps,

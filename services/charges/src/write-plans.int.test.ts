@@ -10,6 +10,7 @@ import { findAnyCharge } from '#charge/charges.sql.ts';
 import { moveCharge } from '#charge/move-charges.sql.ts';
 import { findUnrecorded } from '#notices/received-list.sql.ts';
 import { createChargeReceipts } from '#received/receipts.sql.ts';
+import { createRecordedPix } from '#received/received-pix.sql.ts';
 import { aReceivedPix } from '#test/a-received-pix.ts';
 import { fillCharges, storeCharge } from '#test/store-charge.ts';
 
@@ -33,6 +34,7 @@ afterAll(async () => {
 const WRITES = [
   { what: 'a move', write: (tx: Queryable, charge: ChargeRow) => cancel(tx, charge) },
   { what: 'the record of a Pix', write: (tx: Queryable, charge: ChargeRow) => record(tx, charge) },
+  { what: 'the look-up of a Pix', write: (tx: Queryable) => lookUp(tx) },
   { what: 'a page of the list', write: (tx: Queryable, charge: ChargeRow) => compare(tx, charge) },
 ] as const;
 
@@ -74,6 +76,10 @@ async function record(tx: Queryable, charge: ChargeRow): Promise<void> {
   const pix = aReceivedPix({ endToEndId: `E${newId()}` });
   const disposition = { kind: 'credit' } as const;
   await createChargeReceipts(tx).submit({ charge, pix, disposition, traceparent: null });
+}
+
+async function lookUp(tx: Queryable): Promise<void> {
+  await createRecordedPix(tx).submit([`E${newId()}`]);
 }
 
 async function compare(tx: Queryable, { id }: ChargeRow): Promise<void> {

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findAnyCharge } from '#charge/charges.sql.ts';
 import { createChargeMoves } from '#charge/move-charges.sql.ts';
 import { createChargeReceipts } from '#received/receipts.sql.ts';
+import { createRecordedPix } from '#received/received-pix.sql.ts';
 import { aPixReturn, aReceivedPix } from '#test/a-received-pix.ts';
 import { RECEIVER } from '#test/charges-under-test.ts';
 import { storeCharge, type StoredCharge } from '#test/store-charge.ts';
@@ -39,6 +40,7 @@ async function check(pix: ReceivedPix, times = 1): Promise<void> {
         db,
         moves: createChargeMoves(db),
         receipts: createChargeReceipts(db),
+        recordedPix: createRecordedPix(db),
         logger: createLogger('charges', 'silent'),
         receiver: RECEIVER,
         pixKey: 'key',

@@ -5,6 +5,7 @@ import type { OutboundEvent } from '@pixmesh/postgres/events';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 import { appendEventsAndCommands } from '@pixmesh/postgres/unanswered-commands';
+import { createWriteBatcher, type WriteBatcher } from '@pixmesh/postgres/write-batcher';
 
 import type { Disposition } from './decide-received.ts';
 
@@ -41,6 +42,16 @@ export async function insertUnowned(
     ),
   );
   return rows.length === 1;
+}
+
+/** Reads which of some Pix are recorded already. Reads that come together share a statement. */
+export type RecordedPix = WriteBatcher<readonly string[], RecordedReceived[]>;
+
+export function createRecordedPix(db: Queryable): RecordedPix {
+  return createWriteBatcher(async (reads) => {
+    const recorded = await findRecorded(db, reads.flat());
+    return reads.map((ids) => recorded.filter(({ endToEndId }) => ids.includes(endToEndId)));
+  });
 }
 
 /** Those that are recorded already, out of the given ones. Primary key reads. */

@@ -15,12 +15,13 @@ import { bookReturn, type BookReturnDeps } from '#returns/book-return.ts';
 import { endSuspended, recordUnbooked } from '#suspense/end-suspended.ts';
 
 import { type CheckStep, decideCheck, type NextCheck, type ProviderState } from './decide-check.ts';
-import { loadRecordedMoney, type ShownMoney } from './recorded-money.ts';
+import { loadRecordedMoney, type RecordedMoneyDeps, type ShownMoney } from './recorded-money.ts';
 
 /** Refunds that one check ends at most; a Pix has no more of them in a lifetime. */
 const ROUNDS_MAX = 100;
 
 export type ApplyStateDeps = BookReturnDeps &
+  RecordedMoneyDeps &
   RecordReceivedDeps & {
     moves: ChargeMoves;
     logger: Logger;
@@ -45,7 +46,7 @@ export async function applyProviderState(
   const endedRefunds = new Set<string>();
   let current: ChargeRow | null = charge;
   for (let round = 0; round < ROUNDS_MAX && current !== null; round += 1) {
-    const recorded = await loadRecordedMoney(deps.db, state);
+    const recorded = await loadRecordedMoney(deps, state);
     const plan = decideCheck(current, state, { ...recorded, endedRefunds });
     const last = plan.next === 'rest' ? plan.steps.at(-1) : undefined;
     for (const step of plan.steps) {

@@ -11,6 +11,7 @@ import { createChargeMoves } from '#charge/move-charges.sql.ts';
 import { applyInfraction } from '#disputes/apply-infraction.ts';
 import { findByInfraction } from '#disputes/disputes.sql.ts';
 import { createChargeReceipts } from '#received/receipts.sql.ts';
+import { createRecordedPix } from '#received/received-pix.sql.ts';
 import { anInfraction } from '#test/a-dispute.ts';
 import { aPixReturn, aReceivedPix } from '#test/a-received-pix.ts';
 import { RECEIVER } from '#test/charges-under-test.ts';
@@ -51,6 +52,7 @@ function depsOf(shown: ReceivedPix, meanwhile: () => Promise<unknown> = () => Pr
     db: database.db,
     moves: createChargeMoves(database.db),
     receipts: createChargeReceipts(database.db),
+    recordedPix: createRecordedPix(database.db),
     logger: createLogger('charges', 'silent'),
     receiver: RECEIVER,
     wakeOutbox: () => undefined,

@@ -14,6 +14,7 @@ import { createChargeMoves } from '#charge/move-charges.sql.ts';
 import { createCreditedCharges } from '#received/credited-charges.sql.ts';
 import { markPaid, type MarkPaidDeps } from '#received/mark-paid.ts';
 import { createChargeReceipts } from '#received/receipts.sql.ts';
+import { createRecordedPix } from '#received/received-pix.sql.ts';
 import { listHistories } from '#reconciliation/history-check.sql.ts';
 import { compareHistory } from '#reconciliation/history-check.ts';
 import { aPixReturn, aReceivedPix } from '#test/a-received-pix.ts';
@@ -32,6 +33,7 @@ beforeAll(async () => {
     db: database.db,
     moves: createChargeMoves(database.db),
     receipts: createChargeReceipts(database.db),
+    recordedPix: createRecordedPix(database.db),
     creditedCharges: createCreditedCharges(database.db),
     logger: createLogger('charges', 'silent'),
     receiver: RECEIVER,

@@ -4,7 +4,7 @@ import type { Queryable } from '@pixmesh/postgres/pool';
 
 import { findDisputedPix } from '#disputes/disputes.sql.ts';
 import type { Disposition } from '#received/decide-received.ts';
-import { findRecorded } from '#received/received-pix.sql.ts';
+import type { RecordedPix } from '#received/received-pix.sql.ts';
 import { findOwnRefunds } from '#refunds/refunds.sql.ts';
 import { findReturns } from '#returns/pix-returns.sql.ts';
 
@@ -29,6 +29,8 @@ export type ShownMoney = {
   knownDisputed?: readonly string[];
 };
 
+export type RecordedMoneyDeps = { db: Queryable; recordedPix: RecordedPix };
+
 /** One name of a return: the acquirer's ids of returns are unique within their Pix. */
 export function returnKey(endToEndId: string, returnId: string): string {
   return `${endToEndId}/${returnId}`;
@@ -36,13 +38,13 @@ export function returnKey(endToEndId: string, returnId: string): string {
 
 /** Loads what is recorded of some Pix. Returns are asked for only where one shows any, disputes where that matters. */
 export async function loadRecordedMoney(
-  db: Queryable,
+  { db, recordedPix }: RecordedMoneyDeps,
   { received, knownDisputed = [] }: ShownMoney,
 ): Promise<RecordedMoney> {
-  const recorded = await findRecorded(
-    db,
-    received.map(({ endToEndId }) => endToEndId),
-  );
+  const recorded =
+    received.length === 0
+      ? []
+      : await recordedPix.submit(received.map(({ endToEndId }) => endToEndId));
   const returned = received.filter(({ returns }) => returns.length > 0);
   const disputed = await findDisputedPix(
     db,
