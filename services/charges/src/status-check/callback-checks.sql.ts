@@ -12,6 +12,11 @@ import { CHARGE_COLUMNS, type ChargeRecord, toChargeRow } from '#charge/charges.
  * once.
  */
 const REPEAT_AFTER_MS = 60_000;
+/**
+ * A charge that is looked for within this keeps its time, and so its place in every index. A check whose process has
+ * died is made again then.
+ */
+const KEPT_MS_MAX = 45_000;
 
 /** What an item of a callback names, as far as it can be an id at all, and the trace that it came in. */
 export type NamedByCallback = {
@@ -26,8 +31,6 @@ export type NamedByCallback = {
  * as is that of one which is being checked now. An end-to-end id that no charge explains becomes a notice, one row for
  * each; a charge that failed may never have been issued, and explains nothing. One statement for all of a fetch; it
  * locks the charges in the order of their ids. Reads primary keys.
- *
- * A charge that is looked for before its lease ends stays where it is in the index: it is free again only then.
  */
 export async function leaseNamedCharges(
   db: Queryable,
@@ -83,7 +86,9 @@ export async function leaseNamedCharges(
             lease_until = case when is_leased then ${leaseEnd} else lease_until end,
             check_at = case
               when not is_leased then '-infinity'
-              when check_at > '-infinity' and check_at <= ${leaseEnd} then check_at
+              when check_at > '-infinity'
+                and check_at <= greatest(${leaseEnd}, now() + ${KEPT_MS_MAX}::int * interval '1 ms')
+                then check_at
               else ${leaseEnd}
             end
         from picked
