@@ -9,7 +9,6 @@ import type { DispatcherConfig } from '#config.ts';
 import { createIntake, type IntakeDeps } from '#intake/intake.ts';
 import { resourceEventsIntake } from '#intake/resource-events.consumer.ts';
 import type { ScheduleClock } from '#schedule-clock.ts';
-import type { Sender } from '#sending/sender.ts';
 
 type Parts = {
   config: DispatcherConfig;
@@ -17,9 +16,7 @@ type Parts = {
   db: Database;
   logger: Logger;
   clock: ScheduleClock;
-  /** Of this process; null where it has none. */
-  sender: Pick<Sender, 'serves'> | null;
-} & Pick<IntakeDeps, 'isDispatched' | 'wakeSenders'>;
+} & Pick<IntakeDeps, 'isDispatched' | 'wakeSenders' | 'sender'>;
 
 /**
  * The conversation over Kafka: the role `intake` consumes; the role `api` alone consumes nothing, and handles what an
@@ -33,7 +30,7 @@ export function startIntake(parts: Parts): Messaging {
     scheduleClock: clock,
     isDispatched,
     wakeSenders,
-    servesLanes: sender?.serves ?? (() => false),
+    sender,
   });
   const applications = applicationEventsIntake({ db, logger, clock, wakeSenders });
   return startMessaging({

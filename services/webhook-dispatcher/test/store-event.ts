@@ -4,7 +4,15 @@ import type { Database } from '@pixmesh/postgres/pool';
 
 import { createIntake, type IntakeDeps } from '#intake/intake.ts';
 import type { ResourceEvent } from '#intake/read-event.ts';
+import type { LocalSender } from '#intake/store-events.ts';
 import { databaseClock } from '#schedule-clock.ts';
+
+/** Owns every lane, and begins nothing before a turn. */
+export const OWNS_ALL: LocalSender = {
+  serves: () => true,
+  lastTurn: () => null,
+  sendQueued: (queued) => queued.map(({ laneId }) => laneId),
+};
 
 /** Stores events as the role `intake` does: those that are given at once may share a batch. */
 export async function take(
@@ -18,7 +26,7 @@ export async function take(
     scheduleClock: databaseClock,
     isDispatched,
     wakeSenders: () => undefined,
-    servesLanes: () => false,
+    sender: null,
     ...seams,
   });
   await Promise.all([events].flat().map((event) => intake.take(event)));

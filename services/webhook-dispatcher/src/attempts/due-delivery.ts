@@ -23,8 +23,11 @@ export type DueDelivery = {
   /** Everything behind the id of the delivery. */
   bodyRest: Buffer;
   traceparent: string | null;
-  /** Database time of the fetch, in milliseconds since 1970. */
+  /** Database time of the fetch, or of the storage, in milliseconds since 1970. */
   fetchedAtMs: number;
   /** Since the event happened. */
   eventAgeSeconds: number;
 };
+
+/** A delivery that was just queued, with its first attempt; null where only a fetch decides what that is. */
+export type QueuedDelivery = { laneId: string; due: DueDelivery | null };

@@ -12,7 +12,7 @@ import { databaseClock } from '#schedule-clock.ts';
 import { aChargeEvent } from '#test/a-charge-event.ts';
 import { readStoredDeliveries } from '#test/stored-deliveries.ts';
 import { patchEndpoint, removeStoredEndpoint, storeEndpoint } from '#test/store-endpoint.ts';
-import { take } from '#test/store-event.ts';
+import { OWNS_ALL, take } from '#test/store-event.ts';
 
 import { createIntake } from './intake.ts';
 import type { ResourceEvent } from './read-event.ts';
@@ -102,8 +102,8 @@ describe('events that come together', () => {
     const db = watched();
     const many = events(20);
     const twice = [...many, ...many];
-    await take(db, twice, { servesLanes: () => true });
-    await take(db, many, { servesLanes: () => true });
+    await take(db, twice, { sender: OWNS_ALL });
+    await take(db, many, { sender: OWNS_ALL });
     const statements = ['endpoints_of_audiences', 'events_insert_in_owned_lanes'];
     expect(db.seen).toEqual({ statements: [...statements, ...statements], transactions: 0 });
     expect(await countOf(many)).toEqual(Array(20).fill(1));
@@ -117,7 +117,7 @@ describe('events that come together', () => {
       sql`update lanes set leased = false, claimable_at = 'infinity' where id = ${laneId}`,
     );
     const many = events(20);
-    await take(database.db, many, { servesLanes: () => true });
+    await take(database.db, many, { sender: OWNS_ALL });
     expect(await countOf(many)).toEqual(Array(20).fill(1));
     const awake = await database.db.query(
       sql`select id from lanes where id = ${laneId} and claimable_at <= now()`,
@@ -178,7 +178,7 @@ function anIntake(
   wakeSenders: (laneIds: readonly string[]) => void = () => undefined,
 ) {
   const parts = { clock: systemClock, scheduleClock: databaseClock, isDispatched: () => true };
-  return createIntake({ db, ...parts, wakeSenders, servesLanes: () => false });
+  return createIntake({ db, ...parts, wakeSenders, sender: null });
 }
 
 describe('while the database is away', () => {

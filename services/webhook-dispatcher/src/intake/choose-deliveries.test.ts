@@ -24,7 +24,7 @@ function choose(own: string | null, endpoints: readonly SubscribedEndpoint[]): C
 }
 
 function anEndpoint(changes: Partial<SubscribedEndpoint> = {}): SubscribedEndpoint {
-  return { id: newId(), url: URL_TEXT, active: true, ...changes };
+  return { id: newId(), url: URL_TEXT, sealedSecret: null, active: true, ...changes };
 }
 
 function forResource(url: string): ChosenDelivery {
@@ -114,7 +114,12 @@ test('however many endpoints there are, each rule holds by itself', () => {
     'https://a.example.org',
     'https://b.example.org/',
   );
-  const endpoint = fc.record({ id: fc.uuid(), url: urls, active: fc.boolean() });
+  const endpoint = fc.record({
+    id: fc.uuid(),
+    url: urls,
+    sealedSecret: fc.constant(null),
+    active: fc.boolean(),
+  });
   const endpoints = fc.uniqueArray(endpoint, { selector: ({ id }) => id, maxLength: 8 });
   fc.assert(
     fc.property(fc.option(urls), endpoints, (own, registered) => {

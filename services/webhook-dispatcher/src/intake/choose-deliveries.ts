@@ -7,7 +7,13 @@ type ResourceUrl = { url: string };
  * An endpoint of the receiving set that subscribes to the event; `active`: it was registered and active when the event
  * happened, and its application was active too (decisions 160, 237).
  */
-export type SubscribedEndpoint = { id: string; url: string; active: boolean };
+export type SubscribedEndpoint = {
+  id: string;
+  url: string;
+  /** Null once it is deleted. */
+  sealedSecret: string | null;
+  active: boolean;
+};
 
 /** One delivery that an event makes. */
 export type ChosenDelivery = {

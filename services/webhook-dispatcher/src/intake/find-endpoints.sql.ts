@@ -87,7 +87,7 @@ export function subscriptionsStatement(subscriptions: readonly Subscription[]): 
           and deleted_at is null
       )
       select
-        subscription.place, endpoints.id, endpoints.url,
+        subscription.place, endpoints.id, endpoints.url, endpoints.sealed_secret as "sealedSecret",
         ${wasActiveAt(occurredAt)} and ${wasRegisteredAt(occurredAt, type)} as active
       from unnest(
         ${subscriptions.map(({ place }) => place)}::int[],

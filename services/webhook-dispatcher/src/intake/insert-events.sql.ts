@@ -4,11 +4,12 @@ import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
 import { type ScheduleClock, scheduleNow } from '#schedule-clock.ts';
 
+import type { DeliveredEvent } from '#deliveries/event-parts.ts';
 import type { ChosenDelivery } from './choose-deliveries.ts';
 
 export type NewEvent = {
   eventId: string;
-  type: string;
+  type: DeliveredEvent;
   accountId: string;
   applicationId: string | null;
   resourceId: string;
@@ -22,10 +23,21 @@ export type NewEvent = {
   deliveries: readonly NewDelivery[];
 };
 
-type NewDelivery = ChosenDelivery & { id: string };
+export type NewDelivery = ChosenDelivery & { id: string };
+
+/** An event that was not there already. */
+export type AddedEvent = {
+  eventId: string;
+  /** Database time at which it was stored, in milliseconds since 1970. */
+  storedAtMs: number;
+  /** Since it happened. */
+  ageSeconds: number;
+  /** The stored destination of its resource; null where there is none, or another transaction is storing it. */
+  own: { url: string; sealedSecret: string | null } | null;
+};
 
 /**
- * Events, destinations, deliveries and what is to be sent, in one statement; answers which events were not there
+ * Events, destinations, deliveries and what is to be sent, in one statement; answers the events that were not there
  * already. An event's deliveries are chosen once: a repetition adds nothing, whatever became of the endpoints
  * meanwhile. The first event of a resource fixes its destination: later ones cannot change it (specification,
  * Delivery mechanisms). Rows are inserted in the order of their keys, so that two who store the same events wait for
@@ -37,8 +49,8 @@ export async function insertEvents(
   tx: Queryable,
   clock: ScheduleClock,
   events: readonly NewEvent[],
-): Promise<Set<string>> {
-  const rows = await tx.query<{ event_id: string }>(
+): Promise<AddedEvent[]> {
+  const rows = await tx.query<AddedRow>(
     named(
       'events_insert',
       sql`
@@ -46,10 +58,10 @@ export async function insertEvents(
           ${eventRows(events)}
         ),
         ${insertedRows(clock, events)}
-        select event_id from event`,
+        ${addedRows(clock)}`,
     ),
   );
-  return new Set(rows.map((row) => row.event_id));
+  return rows.map(toAdded);
 }
 
 /**
@@ -61,8 +73,8 @@ export async function insertEventsOfOwnedLanes(
   db: Queryable,
   clock: ScheduleClock,
   { events, laneIds }: { events: readonly NewEvent[]; laneIds: readonly string[] },
-): Promise<Set<string> | null> {
-  const [row] = await db.query<{ added: string[]; areOwned: boolean }>(
+): Promise<AddedEvent[] | null> {
+  const rows = await db.query<{ areOwned: boolean } & (AddedRow | { eventId: null })>(
     named(
       'events_insert_in_owned_lanes',
       sql`
@@ -79,10 +91,37 @@ export async function insertEventsOfOwnedLanes(
           where (select all_are from owned)
         ),
         ${insertedRows(clock, events)}
-        select array(select event_id from event)::text[] as added, all_are as "areOwned" from owned`,
+        select all_are as "areOwned", added.*
+        from owned
+        left join (${addedRows(clock)}) as added on true`,
     ),
   );
-  return row?.areOwned ? new Set(row.added) : null;
+  if (!rows.every(({ areOwned }) => areOwned)) return null;
+  return rows.flatMap((row) => (row.eventId === null ? [] : [toAdded(row)]));
+}
+
+type AddedRow = Omit<AddedEvent, 'own'> & { url: string | null; sealedSecret: string | null };
+
+function toAdded({ eventId, storedAtMs, ageSeconds, url, sealedSecret }: AddedRow): AddedEvent {
+  const own = url === null ? null : { url, sealedSecret };
+  return { eventId, storedAtMs, ageSeconds, own };
+}
+
+/** What `insertedRows` added. A destination that this very statement stores is not to be seen in its table yet. */
+function addedRows(clock: ScheduleClock): Statement {
+  const storedAt = sql`(${scheduleNow(clock)} + (clock_timestamp() - now()))`;
+  return sql`
+    select
+      event.event_id as "eventId", coalesce(destination.url, known.url) as url,
+      coalesce(destination.sealed_secret, known.sealed_secret) as "sealedSecret",
+      (extract(epoch from ${storedAt}) * 1000)::float8 as "storedAtMs",
+      extract(epoch from ${storedAt} - coalesce(uuid_extract_timestamp(event.event_id), event.occurred_at))::float8
+        as "ageSeconds"
+    from event
+    left join destination on destination.resource_id = event.resource_id
+    left join lateral (
+      select url, sealed_secret from destinations where destinations.resource_id = event.resource_id offset 0
+    ) known on true`;
 }
 
 /** CTEs behind `named`; `event`: those that were not there already. */
@@ -98,7 +137,7 @@ function insertedRows(clock: ScheduleClock, events: readonly NewEvent[]): Statem
           from named
           order by event_id
           on conflict (event_id) do nothing
-          returning event_id, account_id, resource_id, type
+          returning event_id, account_id, resource_id, type, occurred_at
         ),
         destination as (
           insert into destinations (resource_id, account_id, url, sealed_secret)
@@ -109,6 +148,7 @@ function insertedRows(clock: ScheduleClock, events: readonly NewEvent[]): Statem
           where named.url is not null
           order by named.resource_id, named.sequence
           on conflict (resource_id) do nothing
+          returning resource_id, url, sealed_secret
         ),
         chosen as (
           select chosen.*, event.account_id, event.resource_id, event.type

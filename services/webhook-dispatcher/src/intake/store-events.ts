@@ -1,6 +1,7 @@
 import type { Clock } from '@pixmesh/kernel/clock';
 import type { Database, Transaction } from '@pixmesh/postgres/pool';
 
+import type { QueuedDelivery } from '#attempts/due-delivery.ts';
 import { buildBodyRest } from '#deliveries/build-body.ts';
 import { deliveryIdOf } from '#deliveries/delivery-id-of.ts';
 import { failpoint } from '#failpoints.ts';
@@ -11,7 +12,8 @@ import type { ScheduleClock } from '#schedule-clock.ts';
 import { eventsInTurn } from './events-in-turn.ts';
 import { chooseDeliveries, type SubscribedEndpoint } from './choose-deliveries.ts';
 import { findSubscribers, type Subscription, loadSubscriptions } from './find-endpoints.sql.ts';
-import { insertEvents, insertEventsOfOwnedLanes, type NewEvent } from './insert-events.sql.ts';
+import { insertEvents, insertEventsOfOwnedLanes } from './insert-events.sql.ts';
+import { type ChosenEvent, firstAttempts } from './first-attempts.ts';
 import type { IncomingEvent } from './read-event.ts';
 
 /** Deliveries of one transaction, however many endpoints an event reaches beyond that. */
@@ -23,8 +25,18 @@ export type StoreEventsDeps = {
   scheduleClock: ScheduleClock;
   /** Wakes senders for lanes in which something is due. A hint: polling finds it too. */
   wakeSenders(laneIds: readonly string[]): void;
-  /** Whether this process serves these lanes, as far as it knows. */
-  servesLanes(laneIds: readonly string[]): boolean;
+  /** Null where this process has none. */
+  sender: LocalSender | null;
+};
+
+/** The sender of this process. */
+export type LocalSender = {
+  /** Whether it serves these lanes, as far as it knows. */
+  serves(laneIds: readonly string[]): boolean;
+  /** To be asked before deliveries are stored: which turn of the sender was the last that cannot find them. */
+  lastTurn(): number | null;
+  /** Begins the sends that need no turn; answers the lanes of the others. */
+  sendQueued(deliveries: readonly QueuedDelivery[], afterTurn: number | null): string[];
 };
 
 /** An event and the endpoints that may receive it. */
@@ -41,10 +53,12 @@ export async function storeEvents(
   const events = [...new Map(incoming.map((event) => [event.eventId, event])).values()];
   const candidates = await findCandidates(deps, events);
   for (const portion of inPortions(eventsInTurn(candidates))) {
-    const laneIds =
+    const turn = deps.sender?.lastTurn() ?? null;
+    const queued =
       (await storeAtOnce(deps, portion)) ??
       (await deps.db.transaction((tx) => storePortion(tx, deps, portion)));
     await failpoint('webhooks.intake.after-commit');
+    const laneIds = deps.sender?.sendQueued(queued, turn) ?? lanesIn(queued);
     if (laneIds.length > 0) deps.wakeSenders(laneIds);
   }
 }
@@ -74,19 +88,19 @@ async function findCandidates(
  * (ADR 0035). Answers as `storePortion` does; null where that has to store the events.
  */
 async function storeAtOnce(
-  { db, scheduleClock, servesLanes }: StoreEventsDeps,
+  { db, scheduleClock, sender }: StoreEventsDeps,
   portion: readonly Candidate[],
-): Promise<string[] | null> {
+): Promise<QueuedDelivery[] | null> {
   if (portion.some(({ subscriberIds }) => subscriberIds.length > 0)) return null;
   const events = portion.map((event) => withDeliveries(event, []));
-  const laneIds = dueLanesOf(events);
-  if (!servesLanes(laneIds)) return null;
+  const laneIds = lanesIn(events.flatMap(({ deliveries }) => deliveries));
+  if (!sender?.serves(laneIds)) return null;
   const added = await insertEventsOfOwnedLanes(db, scheduleClock, { events, laneIds });
-  return added && dueLanesOf(events.filter(({ eventId }) => added.has(eventId)));
+  return added && firstAttempts(events, added);
 }
 
 /**
- * One transaction; answers the lanes in which something new is due.
+ * One transaction; answers what is to be sent of what is new.
  *
  * From `lockLanesToQueue` on no sender releases the lanes and no transaction pauses, resumes or deletes their
  * endpoints, so whether an endpoint was active for an event (`wasActiveAt`) is decided on what stays true until the
@@ -97,7 +111,7 @@ async function storePortion(
   tx: Transaction,
   { scheduleClock }: StoreEventsDeps,
   portion: readonly Candidate[],
-): Promise<string[]> {
+): Promise<QueuedDelivery[]> {
   const owned = await lockLanesToQueue(tx, portion.flatMap(lanesOf));
   const endpoints = await readEndpoints(tx, portion);
   const events = portion
@@ -105,10 +119,10 @@ async function storePortion(
     .filter(({ deliveries }) => deliveries.length > 0);
   if (events.length === 0) return [];
   const added = await insertEvents(tx, scheduleClock, events);
-  const laneIds = dueLanesOf(events.filter(({ eventId }) => added.has(eventId)));
-  const asleep = laneIds.filter((id) => !owned.has(id));
+  const queued = firstAttempts(events, added);
+  const asleep = lanesIn(queued).filter((id) => !owned.has(id));
   if (asleep.length > 0) await wakeLanes(tx, scheduleClock, asleep);
-  return laneIds;
+  return queued;
 }
 
 /** Every lane that deliveries of an event may be in, whichever of them it makes. */
@@ -132,19 +146,16 @@ async function readEndpoints(
   return endpoints;
 }
 
-function withDeliveries(event: Candidate, endpoints: readonly SubscribedEndpoint[]): NewEvent {
+function withDeliveries(event: Candidate, endpoints: readonly SubscribedEndpoint[]): ChosenEvent {
   const deliveries = chooseDeliveries({ ...event, endpoints }).map((chosen) => ({
     ...chosen,
     id: deliveryIdOf(event.eventId, chosen.destinationId),
   }));
-  return { ...event, deliveries };
+  return { ...event, deliveries, endpoints };
 }
 
-function dueLanesOf(events: readonly NewEvent[]): string[] {
-  const due = events.flatMap(({ deliveries }) =>
-    deliveries.filter(({ status }) => status === 'pending').map(({ laneId }) => laneId),
-  );
-  return [...new Set(due)];
+function lanesIn(deliveries: readonly { laneId: string }[]): string[] {
+  return [...new Set(deliveries.map(({ laneId }) => laneId))];
 }
 
 /** An event is never cut apart: its deliveries are chosen once. */

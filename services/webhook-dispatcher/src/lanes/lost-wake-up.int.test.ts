@@ -234,7 +234,7 @@ test('what is stored at once waits for nothing in a lane that is owned, and is n
   await claimLanes(db, claimOptions({ limit: 10, leaseMs: LEASE_MS }));
   const store = async (...laneIds: string[]) =>
     await insertEventsOfOwnedLanes(db, databaseClock, { events: laneIds.map(anEventIn), laneIds });
-  expect(await store(owned)).toHaveProperty('size', 1);
+  expect(await store(owned)).toHaveLength(1);
   expect(await store(asleep)).toBeNull();
   expect(await store(owned, asleep)).toBeNull();
   expect(await store(owned, newId())).toBeNull();

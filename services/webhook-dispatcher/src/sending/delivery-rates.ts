@@ -18,6 +18,8 @@ const HELD_BACK_MS = 60_000;
 export type DeliveryRates = {
   /** Whether its limit has lately made deliveries of the account wait. */
   isHeldBack(accountId: string): boolean;
+  /** Whether deliveries of the account have a limit, or none is known yet. */
+  isLimited(accountId: string): boolean;
   /** Accounts of which nothing may be sent at this moment. */
   paused(): ReadonlySet<string>;
   /** What of the requests may be sent now. The others wait where they are. */
@@ -37,7 +39,13 @@ export function createDeliveryRates({ db, clock, accountOf }: Deps): DeliveryRat
   let refreshedMs = -Infinity;
   const pausedUntilMs = new Map<string, number>();
   const heldBackMs = new Map<string, number>();
-  return { isHeldBack, paused, admit, settle };
+  return {
+    isHeldBack,
+    isLimited: (accountId) => refreshedMs === -Infinity || rates.has(accountId),
+    paused,
+    admit,
+    settle,
+  };
 
   function isHeldBack(accountId: string): boolean {
     return performance.now() - (heldBackMs.get(accountId) ?? -Infinity) < HELD_BACK_MS;

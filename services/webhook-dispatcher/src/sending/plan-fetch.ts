@@ -4,7 +4,7 @@ import { type AccountPool, createAccountPool } from './account-pool.ts';
 import type { LaneRequest } from './fetch-due.sql.ts';
 
 /** While fewer slots are free than this part of all, a lane that has not proven itself gets one at a time. */
-const SCARCE_SHARE = 1 / 2;
+export const SCARCE_SHARE = 1 / 2;
 /** Lanes whose last attempt failed share this part of all slots: what hangs leaves the rest to the others. */
 const FAILING_SHARE = 1 / 2;
 /** What is recovered shares this part of all slots: it waits for live deliveries, never they for it. */

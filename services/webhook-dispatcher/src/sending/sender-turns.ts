@@ -1,16 +1,16 @@
 import type { Database } from '@pixmesh/postgres/pool';
 
-import type { DueDelivery } from '#attempts/due-delivery.ts';
+import type { DueDelivery, QueuedDelivery } from '#attempts/due-delivery.ts';
 import type { OutcomeRecorder } from '#attempts/outcome-recorder.ts';
 import { sendsRepeated } from '#events.ts';
 import { cancelLanes } from '#lanes/cancel-lanes.sql.ts';
-import { countRepeats, type OwnedLane } from '#lanes/owned-lane.ts';
+import { countRepeats, type OwnedLane, roomOf } from '#lanes/owned-lane.ts';
 import type { ScheduleClock } from '#schedule-clock.ts';
 
 import type { DeliveryRates } from './delivery-rates.ts';
 import { fetchDue, type LaneRequest } from './fetch-due.sql.ts';
 import type { LaneKeeper } from './lane-keeper.ts';
-import { planFetch } from './plan-fetch.ts';
+import { planFetch, SCARCE_SHARE } from './plan-fetch.ts';
 import type { RunningSends } from './running-sends.ts';
 import { createWaitingAccounts } from './waiting-accounts.ts';
 
@@ -30,8 +30,20 @@ export type SenderTurns = {
   markDue(laneIds: readonly string[]): void;
   /** Whether lanes wait for slots. */
   isSaturated(): boolean;
+  /**
+   * Before something is queued: the number of the last turn that a lane was given. What is queued from now on is found
+   * by later ones only. Null while a turn is under way.
+   */
+  lastTurn(): number | null;
+  /**
+   * Begins the sends of what was queued after a turn, lane by lane, where nothing else waits. Answers the lanes of all
+   * others.
+   */
+  sendQueued(queued: readonly QueuedDelivery[], afterTurn: number | null): string[];
   /** Returns whether another turn should follow at once. */
   turn(isPoll: boolean): Promise<boolean>;
+  /** No send begins any more, so that lanes can be returned. */
+  end(): void;
 };
 
 type FoundInLane = {
@@ -51,7 +63,19 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
   let isSaturated = false;
   const waiting = createWaitingAccounts();
   let turnCount = 0;
-  return { markDue, isSaturated: () => isSaturated, turn };
+  /** A turn is under way, or the last one has been: lanes are fetched, released and returned. */
+  let isBusy = false;
+  return {
+    markDue,
+    isSaturated: () => isSaturated,
+    lastTurn: () => (isBusy ? null : turnCount),
+    sendQueued,
+    turn: async (isPoll) => {
+      isBusy = true;
+      return await turn(isPoll).finally(() => (isBusy = false));
+    },
+    end: () => (isBusy = true),
+  };
 
   function markDue(laneIds: readonly string[]): void {
     const isAll = laneIds.length === 0;
@@ -102,8 +126,7 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
       if (lane === undefined) continue;
       // Before the fetch: a lane that is marked while it runs is fetched again.
       lane.isDirty = false;
-      turnCount += 1;
-      lane.lastTurn = turnCount;
+      noteTurn(lane);
     }
     const { due, deletedLaneIds } = await fetchDue(db, clock, requests);
     const byLane = Map.groupBy(due, ({ laneId }) => laneId);
@@ -117,6 +140,45 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
     }
     await rates.settle(requests, due);
     return deletedLaneIds.length > 0 && (await cancel(deletedLaneIds));
+  }
+
+  function noteTurn(lane: OwnedLane): void {
+    turnCount += 1;
+    lane.lastTurn = turnCount;
+  }
+
+  /**
+   * Not beside a turn, which may be fetching them or releasing their lane, nor where one may have found them since they
+   * were stored: they would be sent twice. Behind anything that waits they wait too: accounts and lanes have their turns
+   * only there.
+   */
+  function sendQueued(queued: readonly QueuedDelivery[], afterTurn: number | null): string[] {
+    const isBeside = isBusy || afterTurn === null;
+    return [...Map.groupBy(queued, ({ laneId }) => laneId)].flatMap(([laneId, ofLane]) => {
+      const lane = keeper.lanes.get(laneId);
+      const due = ofLane.flatMap((delivery) => delivery.due ?? []);
+      const isFetched = isBeside || lane === undefined || lane.lastTurn > afterTurn;
+      if (isFetched || due.length < ofLane.length || !mayBegin(lane, due)) return [laneId];
+      begin(lane, due);
+      return [];
+    });
+  }
+
+  function begin(lane: OwnedLane, queued: readonly DueDelivery[]): void {
+    noteTurn(lane);
+    const fetchedMs = performance.now();
+    lane.activeMs = fetchedMs;
+    for (const due of queued) sends.begin({ due, lane, fetchedMs, isHeldBack: false });
+  }
+
+  /** Whether nothing else waits for the slots of the lane, of its account or of the process, and none will have to. */
+  function mayBegin(lane: OwnedLane, due: readonly DueDelivery[]): boolean {
+    const { isDirty, isDraining, isTakenOver, failureCount, accountId } = lane;
+    if (isDirty || isDraining || isTakenOver || failureCount > 0) return false;
+    if (deps.recorder.isBehind() || rates.isLimited(accountId)) return false;
+    if (waiting.current().has(accountId)) return false;
+    const room = roomOf(lane, deps.inFlightPerLaneMax, performance.now());
+    return due.length <= room && sends.size() + due.length <= inFlightMax * (1 - SCARCE_SHARE);
   }
 
   /**

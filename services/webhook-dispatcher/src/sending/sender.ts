@@ -17,7 +17,7 @@ import type { ScheduleClock } from '#schedule-clock.ts';
 import { createDeliveryRates } from './delivery-rates.ts';
 import { createLaneKeeper, type LaneKeeper } from './lane-keeper.ts';
 import { createRunningSends } from './running-sends.ts';
-import { createSenderTurns } from './sender-turns.ts';
+import { createSenderTurns, type SenderTurns } from './sender-turns.ts';
 
 /** Whatever was not notified: what is due is found this soon. */
 const POLL_INTERVAL_MS = 200;
@@ -34,6 +34,8 @@ export type Sender = AsyncDisposable & {
   /** Something is due in these lanes, or in any where none is named: it does not wait for the next poll. */
   wake(laneIds?: readonly string[]): void;
   serves(laneIds: readonly string[]): boolean;
+  lastTurn: SenderTurns['lastTurn'];
+  sendQueued: SenderTurns['sendQueued'];
   isAlive(): boolean;
   state(): SenderState;
   /** Leaves this part of its busy lanes to other senders. */
@@ -108,6 +110,8 @@ export function startSender(deps: SenderDeps): Sender {
       signal.notify();
     },
     serves: (laneIds) => laneIds.every((id) => keeper.lanes.has(id)),
+    lastTurn: turns.lastTurn,
+    sendQueued: turns.sendQueued,
     isAlive: loop.isAlive,
     state,
     leave: keeper.leave,
@@ -131,6 +135,7 @@ export function startSender(deps: SenderDeps): Sender {
   /** Returns each lane as soon as nothing of it is in flight; an unavailable database does not delay the stop. */
   async function drain(): Promise<void> {
     await loop[Symbol.asyncDispose]();
+    turns.end();
     do {
       await keeper.returnIdle().catch(() => undefined);
       await sends.nextEnd();
