@@ -6,25 +6,8 @@ import { readStackFile, type StackFile } from '@pixmesh/local-stack/mesh/stack-f
 /** A running stack; `home` is the folder with its data, logs and secrets. */
 export type Stack = StackFile & { home: string };
 
-/**
- * Log lines as in production; status checks, reconciliation and the search for what the acquirer shows late as far
- * apart as there.
- */
-const AS_IN_PRODUCTION = {
-  LOG_LEVEL: 'info',
-  READ_BACK_PENDING_MS_MAX: '300000',
-  READ_BACK_UNKNOWN_MS: '5000',
-  READ_BACK_UNKNOWN_MS_MAX: '30000',
-  READ_BACK_ACCEPTED_MS: '60000',
-  READ_BACK_ACCEPTED_MS_MAX: '300000',
-  READ_BACK_INTENT_MS: '10000',
-  READ_BACK_INTENT_MS_MAX: '30000',
-  RECEIVED_LIST_LATE_MS: '300000',
-  SENT_LIST_LATE_MS: '300000',
-  RECONCILIATION_MS: '300000',
-  RECONCILIATION_FULL_MS: '86400000',
-  RECONCILIATION_WINDOW_MS: '60000',
-};
+/** Log lines, and all periods between checks, readings of lists and runs of reconciliation, as in production. */
+const AS_IN_PRODUCTION = { LOG_LEVEL: 'info', PIXMESH_PERIODS: 'production' };
 
 type Place = {
   /** Folder of its data; `PIXMESH_BENCH_HOME` stands above it. */
