@@ -51,3 +51,12 @@ test('a registry that was built anew gives other ids, and messages of before are
   expect(await codec.decode(before)).toEqual({ a: 'before' });
   expect(await codec.decode(after)).toEqual({ a: 'after' });
 });
+
+test('what was encoded by a learned schema is only parsed: whether it fits is for its handler to say', async () => {
+  const codec = createCodec(NO_REGISTRY, [message]);
+  codec.learn({ subject, id: 7, text });
+  const frame = (await codec.encode(message, { a: 'x' })).subarray(0, 5);
+  const framed = (value: string): Buffer => Buffer.concat([frame, Buffer.from(value)]);
+  expect(await codec.decode(framed('{"a":1}'))).toEqual({ a: 1 });
+  await expect(codec.decode(framed('{"a'))).rejects.toThrow(SyntaxError);
+});

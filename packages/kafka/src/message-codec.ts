@@ -23,7 +23,7 @@ type ClientSchema = Parameters<SchemaRegistry['cache']['setSchema']>[2];
 
 /**
  * Encodes `messages` once it has learned their schemas, and decodes whatever was encoded by a schema that it has
- * learned. The registry is asked only for the schema of an id that it has not.
+ * learned. The registry is asked only for the schema of an id that it has not, and what has such an id is validated.
  */
 export function createCodec(registryUrl: string, messages: readonly MessageType[]): LearningCodec {
   const ajv = createAjv();
@@ -51,14 +51,17 @@ export function createCodec(registryUrl: string, messages: readonly MessageType[
   };
 }
 
-/** The client's own kind of schema. To compile all that a service knows would hold up its start. */
+/**
+ * The client's own kind of schema. To compile all that a service knows would hold up its start. What is decoded is not
+ * validated here: its handler parses it by the schema of its type, and its producer has validated it by this one.
+ */
 function compiledWhenNeeded(ajvInstance: Ajv, schema: string): ClientSchema {
   let compiled: ClientSchema | null = null;
   const get = (): ClientSchema =>
     (compiled ??= new jsonSchema.default({ type: SchemaType.JSON, schema }, { ajvInstance }));
   return {
     toBuffer: (payload) => get().toBuffer(payload),
-    fromBuffer: (buffer) => get().fromBuffer(buffer),
+    fromBuffer: (buffer) => JSON.parse(buffer.toString()) as unknown,
     isValid: (payload, options) => get().isValid(payload, options),
   };
 }
