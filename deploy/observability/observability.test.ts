@@ -34,7 +34,7 @@ const OF_THE_PROCESS = [
 ];
 
 const DECLARED =
-  /(?:counter|level|observedGauge|durationHistogram|createHistogram|createGauge|createCounter)\(\s*'([a-z_]+)'/g;
+  /(?:counter|observedGauge|durationHistogram|createHistogram|createGauge|createCounter)\(\s*'([a-z_]+)'/g;
 
 /** What a service declares, with the series that Prometheus makes of a histogram. */
 function declaredMetrics(): Set<string> {

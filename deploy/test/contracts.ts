@@ -13,7 +13,7 @@ import { schemasToMigrate } from '../schemas-of-services.ts';
 
 /** What the chart has to agree with, and the guides beside it, out of the sources, as JSON for the Go test. */
 const ROOT = path.resolve(import.meta.dirname, '../..');
-const METRIC = /(?:counter|level|observedGauge|durationHistogram)\(\s*'([a-z_]+)'/g;
+const METRIC = /(?:counter|observedGauge|durationHistogram)\(\s*'([a-z_]+)'/g;
 
 const passwords = schemasToMigrate().map(
   ({ schema }) => `DATABASE_PASSWORD_${schema.toUpperCase()}`,

@@ -1,10 +1,4 @@
-import {
-  type Attributes,
-  type Counter,
-  type Histogram,
-  metrics,
-  type UpDownCounter,
-} from '@opentelemetry/api';
+import { type Attributes, type Counter, type Histogram, metrics } from '@opentelemetry/api';
 
 /** Upper bounds, in seconds, that separate a healthy latency from each of our objectives. */
 const SECONDS_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60];
@@ -25,11 +19,6 @@ export function counter(
   const made = metrics.getMeter('pixmesh').createCounter(name, { description });
   for (const labels of known) made.add(0, labels);
   return made;
-}
-
-/** How much there is of something now, as the sum of what came and went. */
-export function level(name: string, description: string): UpDownCounter {
-  return metrics.getMeter('pixmesh').createUpDownCounter(name, { description });
 }
 
 /** A histogram of durations in seconds. */
