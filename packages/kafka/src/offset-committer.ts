@@ -2,8 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import type { Consumer } from 'kafkajs';
 
-/** How much work may repeat after a crash; the effects' own keys make the repeat harmless. */
-const COMMIT_INTERVAL_MS = 200;
+/**
+ * A commit costs the broker a record and both sides a request, for each group of each process. What was handled in the
+ * last second before a kill, or before another member joins, is repeated: the effects' own keys make it harmless.
+ */
+const COMMIT_INTERVAL_MS = 1_000;
 const LAST_COMMIT_TIMEOUT_MS = 1_000;
 
 export type OffsetCommitter = {
