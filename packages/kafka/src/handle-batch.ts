@@ -3,8 +3,8 @@ import { counter } from '@pixmesh/telemetry/metrics';
 import type { EachBatchPayload } from 'kafkajs';
 
 import { handleMessage, type HandleMessageDeps, type HandledMessage } from './handle-message.ts';
-import { toIncoming } from './incoming-message.ts';
-import { isRegistryAway } from './message-handler.ts';
+import { toIncoming, toTextHeaders, typeOf } from './incoming-message.ts';
+import { isForOthers, isRegistryAway } from './message-handler.ts';
 import type { OffsetCommitter } from './offset-committer.ts';
 import type { MessageCodec } from './message-codec.ts';
 import { TOPIC_LABELS } from './topic-labels.ts';
@@ -36,6 +36,8 @@ type Message = Payload['batch']['messages'][number];
 type InHand = { message: Message; handling: Promise<HandledMessage> };
 /** Whether a message of the batch has to come again: none that has not begun may overtake it. */
 type Course = { isBroken: boolean };
+
+const FOR_OTHERS: Promise<HandledMessage> = Promise.resolve({ kind: 'handled' });
 
 const pauses = counter(
   'kafka_partition_pauses_total',
@@ -91,14 +93,21 @@ function mayBegin(deps: HandleBatchDeps, payload: Payload, startedMs: number): b
   return performance.now() - startedMs <= BATCH_MS_MAX;
 }
 
-/** Begins messages one after the other, although it waits for none: a slow decoding holds up those behind it. */
+/**
+ * Begins messages one after the other, although it waits for none: a slow decoding holds up those behind it. A message
+ * for others is handled at once, without a span: a topic may hold more of them than of a consumer's own.
+ */
 function handlerOf(
   deps: HandleBatchDeps,
   { batch }: Payload,
   course: Course,
 ): (message: Message) => Promise<HandledMessage> {
   const inOrder = { ...deps, codec: decodeInOrder(deps.codec, course) };
-  return (message) => watch(handleMessage(inOrder, toIncoming(deps.topicPrefix, batch, message)));
+  return (message) => {
+    const readHeaders = () => toTextHeaders(message.headers ?? {});
+    if (isForOthers(deps.handlers, typeOf(message), readHeaders)) return FOR_OTHERS;
+    return watch(handleMessage(inOrder, toIncoming(deps.topicPrefix, batch, message)));
+  };
 
   async function watch(handling: Promise<HandledMessage>): Promise<HandledMessage> {
     const outcome = await handling;

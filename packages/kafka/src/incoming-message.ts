@@ -20,8 +20,18 @@ export function toIncoming(
 export function toTextHeaders(headers: IHeaders): Record<string, string> {
   const texts: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
-    const last = Array.isArray(value) ? value.at(-1) : value;
-    if (last !== undefined) texts[name] = last.toString();
+    const text = textOf(value);
+    if (text !== undefined) texts[name] = text;
   }
   return texts;
+}
+
+/** The type that a message's headers name. */
+export function typeOf({ headers }: Pick<KafkaMessage, 'headers'>): string | undefined {
+  return textOf(headers?.['type']);
+}
+
+function textOf(value: IHeaders[string]): string | undefined {
+  const last = Array.isArray(value) ? value.at(-1) : value;
+  return last?.toString();
 }

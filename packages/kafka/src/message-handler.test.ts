@@ -4,7 +4,7 @@ import { currentAccount, OWN_WORK } from '@pixmesh/fair-share/current-account';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 
-import { dispatchMessage, on } from './message-handler.ts';
+import { dispatchMessage, isForOthers, on } from './message-handler.ts';
 
 const MESSAGE = defineMessage({
   topic: TOPICS.acquirerCallbacks,
@@ -43,4 +43,22 @@ test('a message whose headers show that it is not for this consumer is not decod
     await dispatchMessage({ codec, handlers }, { ...incoming, headers });
   }
   expect([decoded, handled.length]).toEqual([1, 1]);
+});
+
+test('a message is for others by its type or its headers, and one whose type nobody knows is not', () => {
+  const handlers = [
+    on(
+      { ...MESSAGE, type: 'hold.settled' },
+      async () => undefined,
+      ({ kind }) => kind === 'ours',
+    ),
+    on({ ...MESSAGE, type: 'hold.released' }, async () => undefined),
+  ];
+  const answerFor = (type: string | undefined, kind: string): boolean =>
+    isForOthers(handlers, type, () => ({ kind }));
+  expect(answerFor('hold.settled', 'ours')).toBe(false);
+  expect(answerFor('hold.settled', 'theirs')).toBe(true);
+  expect(answerFor('hold.released', 'theirs')).toBe(false);
+  expect(answerFor('suspense.resolved', 'ours')).toBe(true);
+  expect([answerFor('no.such', 'ours'), answerFor(undefined, 'ours')]).toEqual([false, false]);
 });

@@ -21,6 +21,8 @@ export type MessageHandler = {
 
 type Headers = RawMessage['headers'];
 
+const KNOWN_TYPES: ReadonlySet<string> = new Set(MESSAGE_TYPES.map(({ type }) => type));
+
 /**
  * Binds a use case to a message type; the value is parsed by the type's own schema first. What is done about it takes
  * connections in the turns of the account that it is about.
@@ -28,11 +30,11 @@ type Headers = RawMessage['headers'];
 export function on<Schema extends z.ZodType>(
   message: MessageType<Schema>,
   handle: (value: z.output<Schema>, delivery: Delivery) => Promise<void>,
-  concerns: (headers: Headers) => boolean = () => true,
+  concerns?: (headers: Headers) => boolean,
 ): MessageHandler {
   return {
     message,
-    concerns,
+    ...(concerns && { concerns }),
     handle: async (value, delivery = { isResend: false }) => {
       const parsed = message.schema.safeParse(value);
       if (!parsed.success) throw invalid(`${message.type}: ${describe(parsed.error)}`);
@@ -46,9 +48,20 @@ function accountOf(message: unknown): string {
   return (message as { account_id?: string | null }).account_id ?? OWN_WORK;
 }
 
+/** Whether a message is none of this consumer's, by its type or other headers. What nobody knows is not: it is parked. */
+export function isForOthers(
+  handlers: readonly MessageHandler[],
+  type: string | undefined,
+  readHeaders: () => Headers,
+): boolean {
+  const handler = handlers.find((candidate) => candidate.message.type === type);
+  if (handler === undefined) return type !== undefined && KNOWN_TYPES.has(type);
+  return handler.concerns !== undefined && !handler.concerns(readHeaders());
+}
+
 /**
- * Decodes a message and hands it to its handler. What this consumer does not handle, by type or other headers, is
- * skipped; types that nobody knows are wrong in themselves.
+ * Decodes a message and hands it to its handler. What is for other consumers is skipped; types that nobody knows are
+ * wrong in themselves.
  * @throws AppError `MESSAGE_INVALID` for what no retry can mend
  */
 export async function dispatchMessage(
@@ -56,12 +69,9 @@ export async function dispatchMessage(
   incoming: RawMessage,
 ): Promise<void> {
   const type = incoming.headers['type'];
+  if (isForOthers(deps.handlers, type, () => incoming.headers)) return;
   const handler = deps.handlers.find((candidate) => candidate.message.type === type);
-  if (!handler) {
-    if (MESSAGE_TYPES.some((known) => known.type === type)) return;
-    throw invalid(`unknown type ${type ?? '(none)'}`);
-  }
-  if (handler.concerns && !handler.concerns(incoming.headers)) return;
+  if (!handler) throw invalid(`unknown type ${type ?? '(none)'}`);
   const isResend = incoming.headers[RESEND_HEADER] !== undefined;
   await handler.handle(await decode(deps.codec, incoming.value), { isResend });
 }
