@@ -1,4 +1,5 @@
 import assert from 'node:assert';
+import { createSecureContext } from 'node:tls';
 
 import { AppError } from '@pixmesh/kernel/app-error';
 import { Pool } from 'undici';
@@ -52,7 +53,8 @@ export function createAcquirer(config: AcquirerConfig): Acquirer {
     keepAliveMaxTimeout: KEEP_ALIVE_TIMEOUT_MS,
     // One request on a connection at a time: what ends one with its connection ends no other.
     allowH2: false,
-    connect: { ...config.tls, rejectUnauthorized: true },
+    // Made once and not once a connection: reading PEM texts costs as much as the handshake.
+    connect: { secureContext: createSecureContext(config.tls), rejectUnauthorized: true },
   });
   const tokens = createTokenSource({
     fetchToken: () => fetchToken(pool, config),

@@ -1,3 +1,5 @@
+import { createSecureContext } from 'node:tls';
+
 import type { TlsIdentity } from '@pixmesh/service/tls-identity';
 import { Agent, request } from 'undici';
 
@@ -14,7 +16,8 @@ export function createPostCallback(options: {
 }): AsyncDisposable & { post: PostCallback } {
   const agent = new Agent({
     connections: options.connections,
-    ...(options.clientTls && { connect: options.clientTls }),
+    // Made once and not once a connection: reading PEM texts costs as much as the handshake.
+    connect: { secureContext: createSecureContext(options.clientTls ?? {}) },
   });
   return {
     post: async (url, body) => {
