@@ -45,7 +45,7 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-const start = (broker: string) =>
+const start = (broker: string, settled = async (): Promise<void> => undefined) =>
   startMessaging({
     service: 'ledger',
     ...testBroker(),
@@ -60,6 +60,7 @@ const start = (broker: string) =>
         groupId: GROUP,
         topics: [TOPICS.ledgerEvents],
         handlers: [on(TEST_MESSAGE, async ({ data }) => void handled.push(data.end_to_end_id))],
+        settled,
       },
     ],
     onFatal: (error) => void failures.push(error),
@@ -92,6 +93,23 @@ test('before the database has answered the schemas a dead letter cannot be repla
   });
   expect(handled).toEqual(['late']);
   expect(failures).toEqual([]);
+});
+
+test('a stop waits for what handlers do beside their messages', async () => {
+  const order: string[] = [];
+  const settling = Promise.withResolvers<void>();
+  const messaging = start(mesh.options.brokers[0] ?? '', async () => {
+    order.push('asked');
+    await settling.promise;
+    order.push('settled');
+  });
+  await append('beside');
+  await eventually(() => expect(handled).toEqual(['beside']), 30_000);
+  const stopped = messaging[Symbol.asyncDispose]().then(() => order.push('stopped'));
+  await eventually(() => expect(order).toEqual(['asked']));
+  settling.resolve();
+  await stopped;
+  expect(order).toEqual(['asked', 'settled', 'stopped']);
 });
 
 test('a schema that no deploy job has stored is fatal and named', async () => {

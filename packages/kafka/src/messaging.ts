@@ -45,6 +45,8 @@ export type ConsumerGroup = {
    * in the order of the messages, and none counts as handled before all those in front of it. Default: one by one.
    */
   concurrency?: { max: number };
+  /** Resolves when nothing is left that handlers do beside their messages; a stop waits for it. */
+  settled?(): Promise<void>;
 };
 
 export type MessagingOptions = BrokerAccess & {
@@ -206,6 +208,7 @@ function startExchange(options: MessagingOptions, codec: MessageCodec): Exchange
     isAlive: () => [relay, resends, ...consumers].every((one) => one?.isAlive() ?? true),
     [Symbol.asyncDispose]: async () => {
       await Promise.all(consumers.map((consumer) => consumer.stop()));
+      for (const group of options.consumes) await group.settled?.();
       await resends?.[Symbol.asyncDispose]();
       await relay?.[Symbol.asyncDispose]();
       await publisher[Symbol.asyncDispose]();

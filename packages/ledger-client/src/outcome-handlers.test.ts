@@ -9,7 +9,7 @@ const OWNERS = { charges: CHARGE_COMMANDS, payouts: PAYOUT_COMMANDS } as const;
 function handlersOf(owner: keyof typeof OWNERS) {
   const commands = Object.keys(OWNERS[owner]) as never[];
   const holdKind = owner === 'charges' ? 'refund' : 'payout';
-  return outcomeHandlers({ db: {} as never, commands, holdKind }, []);
+  return outcomeHandlers({ db: {} as never, commands, holdKind }, []).handlers;
 }
 
 function typesOf(owner: keyof typeof OWNERS): string[] {

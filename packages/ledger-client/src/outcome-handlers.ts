@@ -1,19 +1,24 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 import { HOLD_KIND_HEADER, LEDGER_EVENTS } from '@pixmesh/contracts/messages/ledger-event.v1';
 import type { LEDGER_COMMANDS } from '@pixmesh/contracts/messages/ledger-command.v1';
-import type { MessageHandler } from '@pixmesh/kafka/message-handler';
+import type { MessageType } from '@pixmesh/contracts/messages/message-type';
+import { type MessageHandler, on } from '@pixmesh/kafka/message-handler';
+import type { ConsumerGroup } from '@pixmesh/kafka/messaging';
 import { createMicroBatcher } from '@pixmesh/postgres/micro-batcher';
 import type { Database } from '@pixmesh/postgres/pool';
 import { endUnanswered } from '@pixmesh/postgres/unanswered-commands';
-import { z } from 'zod';
-
-/** What every outcome says. */
-const Outcome = z.object({ data: z.object({ command_id: z.uuid() }) });
+import type { z } from 'zod';
 
 /** Commands that one statement ends. */
 const BATCH_MAX = 500;
+/** The next statement takes what has been answered for so long: a commit of its own for each would be for nobody. */
+const GATHER_MS = 100;
 
 type CommandType = keyof typeof LEDGER_COMMANDS;
 type OutcomeType = keyof typeof LEDGER_EVENTS;
+/** As it stands on the topic. */
+type Outcome = z.input<(typeof LEDGER_EVENTS)[OutcomeType]['schema']>;
 
 /** By what the ledger answers each command. */
 const OUTCOMES = {
@@ -47,25 +52,31 @@ type Sender = {
 export function outcomeHandlers(
   { db, commands, holdKind }: Sender,
   handlers: readonly MessageHandler[],
-): MessageHandler[] {
+): Required<Pick<ConsumerGroup, 'handlers' | 'settled'>> {
   const ends = createMicroBatcher<string, void>({
     batchMax: BATCH_MAX,
     write: async (commandIds) => {
       await endUnanswered(db, commandIds);
+      await delay(GATHER_MS);
       return commandIds.map(() => undefined);
     },
   });
   const types = new Set<OutcomeType>(commands.flatMap((command) => OUTCOMES[command]));
-  return [...types].map((type) => {
-    const message = LEDGER_EVENTS[type];
-    const handler = handlers.find((candidate) => candidate.message.type === type);
+  return { handlers: [...types].map(handlerOf), settled: ends.idle };
+
+  function handlerOf(type: OutcomeType): MessageHandler {
+    const message: MessageType = LEDGER_EVENTS[type];
+    const given = handlers.find((candidate) => candidate.message.type === type);
+    const { handle } = given ?? on(message, async () => undefined);
     return {
       message,
       concerns: ({ [HOLD_KIND_HEADER]: kind = holdKind }) => kind === holdKind,
       handle: async (value, delivery) => {
-        await handler?.handle(value, delivery);
-        ends.submit(Outcome.parse(value).data.command_id).catch(() => undefined);
+        await handle(value, delivery);
+        // It has been parsed by the schema of its type.
+        const { data } = value as Outcome;
+        ends.submit(data.command_id).catch(() => undefined);
       },
     };
-  });
+  }
 }

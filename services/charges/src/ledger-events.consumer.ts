@@ -29,7 +29,7 @@ export function ledgerEventsConsumer(
 ): ConsumerGroup {
   return {
     ...CONSUMER_GROUPS.chargesLedgerEvents,
-    handlers: outcomeHandlers({ db: deps.db, commands: COMMANDS, holdKind: 'refund' }, [
+    ...outcomeHandlers({ db: deps.db, commands: COMMANDS, holdKind: 'refund' }, [
       on(ReceivedPixCredited, (event) => markPaid(deps, event)),
       on(SuspenseResolved, ({ data }) => confirmResolved(deps.db, data)),
       on(SuspenseCredited, ({ data }) => confirmCredited(deps.db, data)),

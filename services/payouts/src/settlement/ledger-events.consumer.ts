@@ -27,7 +27,7 @@ const COMMANDS = Object.keys(PAYOUT_COMMANDS) as (keyof typeof PAYOUT_COMMANDS)[
 export function ledgerEventsConsumer(deps: SettlementDeps): ConsumerGroup {
   return {
     ...CONSUMER_GROUPS.payoutsLedgerEvents,
-    handlers: outcomeHandlers({ db: deps.db, commands: COMMANDS, holdKind: 'payout' }, [
+    ...outcomeHandlers({ db: deps.db, commands: COMMANDS, holdKind: 'payout' }, [
       on(HoldSettled, ({ data }) => applyLedgerEvent(deps, toHold(data), { kind: 'settled' })),
       on(HoldReleased, ({ data }) => applyLedgerEvent(deps, toHold(data), { kind: 'released' })),
       on(HoldEndRefused, ({ data }) => {
