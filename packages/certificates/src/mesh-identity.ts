@@ -51,9 +51,12 @@ export function openMeshIdentity(options: {
 
   function reload(): void {
     try {
-      const next = readIdentity(folder);
+      const next = readTexts(folder);
+      const isNew = !isSame(next, texts);
+      // To parse certificates and a key costs far more than to see that their texts are the same.
+      if (isNew) checkIdentity(folder, next);
       refused = '';
-      if (isSame(next, texts)) return;
+      if (!isNew) return;
       texts = next;
       for (const listener of listeners) listener(texts);
       const { validTo } = new X509Certificate(texts.cert);
@@ -70,9 +73,19 @@ export function openMeshIdentity(options: {
 
 /** @throws Error that names the file which cannot be used, or says that key and certificate do not belong together */
 export function readIdentity(folder: string): IdentityTexts {
+  const texts = readTexts(folder);
+  checkIdentity(folder, texts);
+  return texts;
+}
+
+function readTexts(folder: string): IdentityTexts {
   const [ca, cert, key] = [IDENTITY_FILES.ca, IDENTITY_FILES.cert, IDENTITY_FILES.key].map((file) =>
     readFileSync(join(folder, file), 'utf8'),
   ) as [string, string, string];
+  return { ca, cert, key };
+}
+
+function checkIdentity(folder: string, { ca, cert, key }: IdentityTexts): void {
   checked('ca', () => new X509Certificate(ca));
   const certificate = checked('cert', () => new X509Certificate(cert));
   if (commonNameOf(certificate) === '') {
@@ -84,7 +97,6 @@ export function readIdentity(folder: string): IdentityTexts {
   if (!certificate.checkPrivateKey(privateKey)) {
     throw new Error(`${join(folder, IDENTITY_FILES.key)} is not the key of ${IDENTITY_FILES.cert}`);
   }
-  return { ca, cert, key };
 
   function checked<Value>(part: keyof typeof IDENTITY_FILES, read: () => Value): Value {
     try {
