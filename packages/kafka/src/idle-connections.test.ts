@@ -17,7 +17,7 @@ type Library = InstanceType<ReturnType<typeof requestQueueClass>> & {
 };
 
 /** As the library makes one for each connection, with the ids of the requests that it has sent and given up. */
-function openQueue() {
+function openQueue(isConnected = (): boolean => true) {
   const sent: number[] = [];
   const failed: number[] = [];
   const Queue = requestQueueClass();
@@ -28,6 +28,7 @@ function openQueue() {
     clientId: 'test',
     broker: 'test',
     logger: SILENT,
+    isConnected,
   }) as Library;
   const push = (correlationId: number): void => {
     const entry = {
@@ -69,7 +70,7 @@ test('a request that the broker has put off is sent when its time has come', asy
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('a request without an answer ends half a second after its limit, and the next one is sent', async () => {
+test('a request without an answer ends within half a second after its limit, and the next one is sent', async () => {
   const { queue, push, failed, sent } = openQueue();
   queue.scheduleRequestTimeoutCheck();
   push(1);
@@ -79,4 +80,21 @@ test('a request without an answer ends half a second after its limit, and the ne
   await vi.advanceTimersByTimeAsync(510);
   expect([failed, sent]).toEqual([[1], [1, 2]]);
   queue.destroy();
+});
+
+test('one timer looks after all connections, and ends with the last of them', async () => {
+  let isConnected = true;
+  const [first, second] = [openQueue(), openQueue(() => isConnected)];
+  for (const { queue, push } of [first, second]) {
+    queue.scheduleRequestTimeoutCheck();
+    push(1);
+  }
+  expect(vi.getTimerCount()).toBe(1);
+  await vi.advanceTimersByTimeAsync(REQUEST_TIMEOUT_MS + 510);
+  expect([first.failed, second.failed]).toEqual([[1], [1]]);
+  first.queue.destroy();
+  expect(vi.getTimerCount()).toBe(1);
+  isConnected = false;
+  await vi.advanceTimersByTimeAsync(510);
+  expect(vi.getTimerCount()).toBe(0);
 });

@@ -10,33 +10,44 @@ export type RequestQueue = {
   pending: readonly unknown[];
   inflight: ReadonlyMap<number, SentRequest>;
   enforceRequestTimeout: boolean;
-  requestTimeoutIntervalId?: NodeJS.Timeout;
   isConnected(): boolean;
   destroy(): void;
   scheduleCheckPendingRequests(): void;
   scheduleRequestTimeoutCheck(): void;
 };
 
+/** Queues of open connections; while there is none, there is no timer. */
+const watched = new Set<RequestQueue>();
+let timer: NodeJS.Timeout | undefined;
 let isDone = false;
 
 /**
  * kafkajs 2.2.4 looks for waiting requests every millisecond for as long as a connection lives, also where none waits:
  * 830 wake-ups a second of a process that has nothing to do (https://github.com/tulios/kafkajs/issues/1704). Here it
  * looks while one waits: whatever joins the queue asks for a look, and so does every answer. Looks for requests
- * without an answer are half a second apart, not a tenth.
+ * without an answer are half a second apart, not a tenth, and one timer makes them for all connections.
  */
 export function restIdleConnections(): void {
   if (isDone) return;
   isDone = true;
   const { prototype } = requestQueueClass();
-  const { scheduleCheckPendingRequests } = prototype;
+  const { scheduleCheckPendingRequests, destroy } = prototype;
   prototype.scheduleCheckPendingRequests = function schedule() {
     if (this.pending.length > 0) scheduleCheckPendingRequests.call(this);
   };
   prototype.scheduleRequestTimeoutCheck = function schedule() {
     if (!this.enforceRequestTimeout) return;
     this.destroy();
-    this.requestTimeoutIntervalId = setInterval(() => endUnanswered(this), TIMEOUT_CHECK_MS);
+    watched.add(this);
+    timer ??= setInterval(endUnanswered, TIMEOUT_CHECK_MS);
+  };
+  prototype.destroy = function end() {
+    watched.delete(this);
+    if (watched.size === 0) {
+      clearInterval(timer);
+      timer = undefined;
+    }
+    destroy.call(this);
   };
 }
 
@@ -48,10 +59,12 @@ export function requestQueueClass(): { prototype: RequestQueue } & (new (
   return load('kafkajs/src/network/requestQueue/index.js') as ReturnType<typeof requestQueueClass>;
 }
 
-function endUnanswered(queue: RequestQueue): void {
+function endUnanswered(): void {
   const nowMs = Date.now();
-  for (const request of queue.inflight.values()) {
-    if (nowMs - request.sentAt > request.requestTimeout) request.timeoutRequest();
+  for (const queue of watched) {
+    for (const request of queue.inflight.values()) {
+      if (nowMs - request.sentAt > request.requestTimeout) request.timeoutRequest();
+    }
+    if (!queue.isConnected()) queue.destroy();
   }
-  if (!queue.isConnected()) queue.destroy();
 }
