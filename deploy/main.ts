@@ -9,23 +9,31 @@ import { prepareDatabase } from './prepare-database.ts';
 import { prepareInstallation } from './prepare-installation.ts';
 import { rotateSecret } from './rotate-secret.ts';
 
-/**
- * Deploy jobs: `node deploy/main.ts` prepares schemas, topics and message schemas; `… owner` the database for it, once;
- * `… callback` the acquirer; `… identities` makes and renews certificates; `… rotate SETTING STEP` writes what a secret
- * becomes.
- */
-const [job, setting = '', step = ''] = process.argv.slice(2);
-try {
-  if (job === 'callback') await registerCallback();
-  else if (job === 'owner') await prepareDatabase();
-  else if (job === 'identities') printLines(await issueIdentities());
-  else if (job === 'rotate')
+/** Jobs by their words. Without a word the installation is prepared: schemas, topics and message schemas. */
+const JOBS: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
+  callback: async () => await registerCallback(),
+  identities: async () => printLines(await issueIdentities()),
+  owner: async () => await prepareDatabase(),
+  rotate: async ([setting = '', step = '']) => {
     process.stdout.write(rotateSecret(setting, step, await text(process.stdin)));
-  else printSchemaIds(await prepareInstallation());
+  },
+};
+
+const [word, ...args] = process.argv.slice(2);
+try {
+  if (word === undefined) printSchemaIds(await prepareInstallation());
+  else await jobOf(word)(args);
 } catch (error) {
   const refusal = error instanceof ConfigError ? error.message.replaceAll('\n', '; ') : undefined;
   process.stderr.write(`deploy: ${refusal ?? (error as Error).stack}\n`);
   process.exitCode = 1;
+}
+
+/** @throws ConfigError, so that a mistyped word changes nothing */
+function jobOf(name: string) {
+  const job = Object.hasOwn(JOBS, name) ? JOBS[name] : undefined;
+  if (job !== undefined) return job;
+  throw new ConfigError(`expected one of ${Object.keys(JOBS).join(', ')}, or no word`);
 }
 
 function printSchemaIds(schemas: readonly MessageSchema[]): void {
