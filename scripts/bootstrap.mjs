@@ -56,7 +56,8 @@ function installDependencies() {
       ['ci', '--no-audit', '--no-fund', '--loglevel=error'],
       {
         cwd: ROOT,
-        stdio: ['ignore', 'inherit', 'inherit'],
+        // What the entry prints may be a secret that is written to a file: stdout is its alone.
+        stdio: ['ignore', process.stderr, 'inherit'],
         env: environmentForInstall(),
       },
     );
