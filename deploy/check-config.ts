@@ -12,6 +12,7 @@ import { IdentitiesConfig } from './issue-identities.ts';
 import { OwnerConfig } from './prepare-database.ts';
 import { DeployConfig } from './prepare-installation.ts';
 import { CallbackConfig } from './register-callback.ts';
+import { TopicsConfig } from './topics.ts';
 
 /** Deploy jobs by the name of their identity or of their argument. */
 const JOBS: Readonly<Record<string, z.ZodObject>> = {
@@ -19,6 +20,7 @@ const JOBS: Readonly<Record<string, z.ZodObject>> = {
   callback: CallbackConfig,
   owner: OwnerConfig,
   identities: IdentitiesConfig,
+  topics: TopicsConfig,
 };
 const SERVICES = readdirSync(path.join(import.meta.dirname, '../services'));
 const IDENTITY_EXPECTED =

@@ -11,6 +11,6 @@ test('a word that is no deploy job ends with 1 and the words that are, and runs 
   expect({ status, stdout, stderr }).toEqual({
     status: 1,
     stdout: '',
-    stderr: 'deploy: expected one of callback, identities, owner, rotate, or no word\n',
+    stderr: 'deploy: expected one of callback, identities, owner, rotate, topics, or no word\n',
   });
 });

@@ -8,6 +8,7 @@ import { registerCallback } from './register-callback.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import { prepareInstallation } from './prepare-installation.ts';
 import { rotateSecret } from './rotate-secret.ts';
+import { topics } from './topics.ts';
 
 /** Jobs by their words. Without a word the installation is prepared: schemas, topics and message schemas. */
 const JOBS: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
@@ -17,6 +18,7 @@ const JOBS: Readonly<Record<string, (args: readonly string[]) => Promise<void>>>
   rotate: async ([setting = '', step = '']) => {
     process.stdout.write(rotateSecret(setting, step, await text(process.stdin)));
   },
+  topics: async (args) => await topics(args),
 };
 
 const [word, ...args] = process.argv.slice(2);

@@ -1,12 +1,11 @@
 import assert from 'node:assert';
 
 import { MESSAGE_TYPES } from '@pixmesh/contracts/messages/message-types';
-import { EnvironmentConfig, KafkaConfig, MeshTlsConfig, readConfig } from '@pixmesh/service/config';
-import { readIdentity } from '@pixmesh/certificates/mesh-identity';
+import { EnvironmentConfig, readConfig } from '@pixmesh/service/config';
 import { brokerAcls, brokerNames } from '@pixmesh/contracts/internal/broker-rights';
 import { ServiceName } from '@pixmesh/contracts/internal/identities';
 import { syncAcls } from '@pixmesh/kafka/acls';
-import { type BrokerAccess, brokerAccess } from '@pixmesh/kafka/broker-access';
+import type { BrokerAccess } from '@pixmesh/kafka/broker-access';
 import { warnOfPlaintext } from '@pixmesh/service/warn-of-plaintext';
 import { registerSchemas } from '@pixmesh/kafka/schema-registry';
 import { createTopics } from '@pixmesh/kafka/topics';
@@ -17,6 +16,7 @@ import { sql } from '@pixmesh/postgres/sql';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { z } from 'zod';
 
+import { deployBroker, DeployBrokerConfig } from './deploy-broker.ts';
 import {
   checkPasswords,
   PASSWORD_FIELDS,
@@ -27,9 +27,8 @@ import {
 export const DeployConfig = z
   .object({
     ...EnvironmentConfig,
-    ...KafkaConfig,
+    ...DeployBrokerConfig,
     ...PASSWORD_FIELDS,
-    MESH_TLS_DIR: MeshTlsConfig.MESH_TLS_DIR.optional(),
     ADMIN_DATABASE_URL: z.url({ error: 'expected a postgres:// URL' }),
     KAFKA_REPLICATION_FACTOR: z.coerce.number().int().min(1).default(1),
     KAFKA_MIN_INSYNC_REPLICAS: z.coerce.number().int().min(1).default(1),
@@ -49,7 +48,7 @@ export async function prepareInstallation(
   const config = readConfig(DeployConfig, env);
   const logger = createLogger('deploy', 'warn');
   warnOfPlaintext(logger, config);
-  const access = accessOf(config);
+  const access = deployBroker(config);
   const [messageSchemas] = await Promise.all([
     registerSchemas(config.SCHEMA_REGISTRY_URL, MESSAGE_TYPES),
     migrateAll(config),
@@ -82,13 +81,6 @@ async function prepareBroker(config: DeployConfig, access: BrokerAccess): Promis
     minInsyncReplicas: config.KAFKA_MIN_INSYNC_REPLICAS,
     topicPrefix: prefix,
   });
-}
-
-/** @throws Error where the identity cannot be used: before anything has been changed */
-function accessOf(config: DeployConfig): BrokerAccess {
-  const { MESH_TLS_DIR: folder } = config;
-  if (folder !== undefined) readIdentity(folder);
-  return brokerAccess(config, { current: () => readIdentity(folder ?? '') });
 }
 
 /** Services may only read them. */

@@ -14,6 +14,7 @@ import { IdentitiesConfig } from '../deploy/issue-identities.ts';
 import { OwnerConfig } from '../deploy/prepare-database.ts';
 import { DeployConfig } from '../deploy/prepare-installation.ts';
 import { CallbackConfig } from '../deploy/register-callback.ts';
+import { TopicsConfig } from '../deploy/topics.ts';
 import { passwordSetting, schemasOfInstallation } from '../deploy/schemas-of-services.ts';
 
 const SIMULATOR = 'acquirer-simulator';
@@ -27,6 +28,7 @@ const SCHEMAS: ReadonlyMap<string, Schema> = new Map([
   ['callback', CallbackConfig],
   ['owner', OwnerConfig],
   ['identities', IdentitiesConfig],
+  ['topics', TopicsConfig],
 ]);
 
 const sealing = generateSealingKeyPair();
@@ -159,6 +161,7 @@ const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   callback: ['deploy/main.ts', 'callback'],
   owner: ['deploy/main.ts', 'owner'],
   identities: ['deploy/main.ts', 'identities'],
+  topics: ['deploy/main.ts', 'topics', 'lag'],
 };
 const BOOT_MS = 120_000;
 

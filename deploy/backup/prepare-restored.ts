@@ -3,12 +3,11 @@ import { json } from 'node:stream/consumers';
 import { TOPICS } from '@pixmesh/contracts/topics';
 import { newId } from '@pixmesh/kernel/ids';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
-import { republishTopic } from '@pixmesh/postgres/republish-topic';
+import { republish } from '@pixmesh/kafka/tools/republish';
 import { sql } from '@pixmesh/postgres/sql';
 import { ConfigError, readConfig } from '@pixmesh/service/config';
 import { z } from 'zod';
 
-import { schemasToMigrate } from '../schemas-of-services.ts';
 import { AuditExport } from './audited-states.ts';
 import {
   AuditDescription,
@@ -99,15 +98,10 @@ async function readExportsSince(
 }
 
 async function republishAll(adminUrl: string, from: Date): Promise<number> {
-  const schemas = schemasToMigrate().filter(({ mechanisms }) => mechanisms.includes('outbox'));
   let count = 0;
-  for (const { schema } of schemas) {
-    const url = new URL(adminUrl);
-    url.searchParams.set('options', `-c search_path=${schema}`);
-    await using db = createPool({ url: url.href, applicationName: 'prepare-restored', max: 1 });
-    for (const topic of Object.values(TOPICS)) {
-      count += await republishTopic(db, { topic, from, key: null });
-    }
+  for (const topic of Object.values(TOPICS)) {
+    const bySchema = await republish(adminUrl, { topic, from, key: null });
+    count += Object.values(bySchema).reduce((sum, queued) => sum + queued, 0);
   }
   return count;
 }

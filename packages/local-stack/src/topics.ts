@@ -1,23 +1,19 @@
-import { TOPICS } from '@pixmesh/contracts/topics';
-import { accessOfFiles, type BrokerAccess } from '@pixmesh/kafka/broker-access';
-import { tailTopic } from '@pixmesh/kafka/tail';
-import { readStackFile, type StackFile } from './mesh/stack-file.ts';
-import { readHome } from './repository.ts';
-import { republish } from './republish.ts';
-import { runCommand } from './run-command.ts';
-import { StartupFailure } from './startup-failure.ts';
-import { listenForStop } from './stop-signals.ts';
-import { describePresentEnd } from './topics/present-end.ts';
-import { showLags, showTopics } from './topics/show-topics.ts';
+import { accessOfFiles } from '@pixmesh/kafka/broker-access';
+import { runTopics } from '@pixmesh/kafka/tools/run-topics';
 import {
   parseTopicsArguments,
   TOPICS_HELP,
   type TopicsArguments,
-} from './topics/topics-arguments.ts';
+} from '@pixmesh/kafka/tools/topics-arguments';
+import { ConfigError } from '@pixmesh/service/config';
+import { readStackFile } from './mesh/stack-file.ts';
+import { readHome } from './repository.ts';
+import { runCommand } from './run-command.ts';
+import { StartupFailure } from './startup-failure.ts';
+import { listenForStop } from './stop-signals.ts';
 
 await runCommand(async () => {
-  const asked = parseTopicsArguments(process.argv.slice(2));
-  requireKnown(asked);
+  const asked = readArguments();
   try {
     await run(asked);
   } catch (error) {
@@ -26,57 +22,32 @@ await runCommand(async () => {
   }
 });
 
-function requireKnown(asked: TopicsArguments): void {
-  const known: readonly string[] = Object.values(TOPICS);
-  if (!('topic' in asked) || known.includes(asked.topic)) return;
-  throw new StartupFailure(`no topic ${asked.topic}; there are ${known.join(', ')}`);
+function readArguments(): TopicsArguments {
+  try {
+    return parseTopicsArguments(process.argv.slice(2));
+  } catch (error) {
+    throw error instanceof ConfigError ? new StartupFailure(error.message) : error;
+  }
 }
 
 async function run(asked: TopicsArguments): Promise<void> {
   if (asked.command === 'help') return console.log(TOPICS_HELP);
   const stack = readStackFile(readHome());
-  switch (asked.command) {
-    case 'list':
-      return console.log(await showTopics(brokerOf(stack)));
-    case 'lag':
-      return console.log(await showLags(brokerOf(stack)));
-    case 'tail':
-      return await tail(stack, asked);
-    case 'republish':
-      return console.log(JSON.stringify(await republish(stack.postgres_url, asked)));
-  }
-}
-
-async function tail(
-  stack: StackFile,
-  { topic, fromBeginning, untilNow, key }: Extract<TopicsArguments, { command: 'tail' }>,
-): Promise<void> {
+  const place = {
+    broker: accessOfFiles(stack.kafka_brokers, stack.kafka_tls),
+    registryUrl: stack.registry_url,
+    adminUrl: stack.postgres_url,
+    topicPrefix: '',
+    show: (value: unknown) => value,
+  };
   const stop = new AbortController();
   const end = () => stop.abort();
-  const signals = listenForStop({ followParent: true, onStop: end, onImpatience: end });
-  const count = { read: 0, shown: 0 };
-  await tailTopic({
-    ...brokerOf(stack),
-    registryUrl: stack.registry_url,
-    topic,
-    fromBeginning,
-    signal: stop.signal,
-    onMessage: (message) => {
-      count.read += 1;
-      if (key !== null && message.key !== key) return;
-      count.shown += 1;
-      console.log(JSON.stringify(message));
-    },
-    onPresentEnd: (partitions) => {
-      console.error(describePresentEnd({ partitions, ...count, key, untilNow }));
-      if (untilNow) end();
-    },
-  });
-  signals.close();
-}
-
-function brokerOf(stack: StackFile): BrokerAccess {
-  return accessOfFiles(stack.kafka_brokers, stack.kafka_tls);
+  const signals =
+    asked.command === 'tail'
+      ? listenForStop({ followParent: true, onStop: end, onImpatience: end })
+      : null;
+  await runTopics(asked, place, stop.signal);
+  signals?.close();
 }
 
 /** One line; a refused connection has no message of its own, and the first of its causes tells most. */
