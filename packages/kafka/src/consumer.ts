@@ -17,9 +17,14 @@ const SESSION_TIMEOUT_MS = 6_000;
  * gave up before would join as another one and leave a dead member behind, perhaps the next leader: for minutes.
  */
 const REQUEST_TIMEOUT_MS = SESSION_TIMEOUT_MS + 2_000;
-const HEARTBEAT_INTERVAL_MS = 1_000;
 const REBALANCE_TIMEOUT_MS = 10_000;
-const MAX_WAIT_MS = 500;
+/**
+ * A member that leaves waits for its fetch, and the others learn of it by the heartbeat after one of theirs. Both are
+ * the longest part of the pause in which nothing of the group is handled.
+ */
+const TIMES = { heartbeatInterval: 1_000, maxWaitTimeInMs: 500 };
+/** A heartbeat follows each fetch. An idle group costs twice the fetches. */
+const SHORT_TIMES = { heartbeatInterval: 200, maxWaitTimeInMs: 250 };
 const MAX_BYTES_PER_PARTITION = 128 * 1024;
 /** All partitions of a topic at once: a fetch waits for the batches of the one before. */
 const PARTITIONS_AT_ONCE_PER_TOPIC = 12;
@@ -36,6 +41,8 @@ type ConsumerOptions = KafkaOptions &
     topicPrefix: string;
     /** Messages of one partition in hand at once; one where it is absent. */
     concurrency?: { max: number };
+    /** A process that comes or goes interrupts the group for a shorter time. */
+    shortPauses?: boolean;
     /** Called when the library has given up for good: the process must end and be started again. */
     onFatal(error: Error): void;
   };
@@ -149,9 +156,8 @@ function createGroupConsumer(options: ConsumerOptions): Consumer {
   return createKafka(options, REQUEST_TIMEOUT_MS).consumer({
     groupId: options.topicPrefix + options.groupId,
     sessionTimeout: SESSION_TIMEOUT_MS,
-    heartbeatInterval: HEARTBEAT_INTERVAL_MS,
+    ...(options.shortPauses ? SHORT_TIMES : TIMES),
     rebalanceTimeout: REBALANCE_TIMEOUT_MS,
-    maxWaitTimeInMs: MAX_WAIT_MS,
     minBytes: 1,
     maxBytesPerPartition: MAX_BYTES_PER_PARTITION,
     allowAutoTopicCreation: false,

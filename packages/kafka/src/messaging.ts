@@ -47,6 +47,8 @@ export type ConsumerGroup = {
   concurrency?: { max: number };
   /** Resolves when nothing is left that handlers do beside their messages; a stop waits for it. */
   settled?(): Promise<void>;
+  /** A process that comes or goes interrupts the group for a shorter time, and each idle process fetches more often. */
+  shortPauses?: boolean;
 };
 
 export type MessagingOptions = BrokerAccess & {

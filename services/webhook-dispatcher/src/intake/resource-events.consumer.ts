@@ -23,5 +23,7 @@ export function resourceEventsIntake({ take }: Intake): ConsumerGroup {
       ...Object.values(PAYOUT_EVENTS).map((message) => on(message, take)),
     ],
     concurrency: { max: IN_HAND_MAX },
+    // Merchants see this pause: no delivery begins in it.
+    shortPauses: true,
   };
 }
