@@ -11,6 +11,7 @@ import { testBroker } from '@pixmesh/testkit/test-infra';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 
+import { createKafka } from './kafka-client.ts';
 import { on } from './message-handler.ts';
 import { startMessaging } from './messaging.ts';
 import { startTestMesh, type TestMesh } from './testing/test-mesh.ts';
@@ -45,7 +46,7 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-const start = (broker: string, settled = async (): Promise<void> => undefined) =>
+const startUnready = (broker: string, settled = async (): Promise<void> => undefined) =>
   startMessaging({
     service: 'ledger',
     ...testBroker(),
@@ -65,6 +66,27 @@ const start = (broker: string, settled = async (): Promise<void> => undefined) =
     ],
     onFatal: (error) => void failures.push(error),
   });
+
+const start = (...given: Parameters<typeof startUnready>) => {
+  const messaging = startUnready(...given);
+  messaging.onReady();
+  return messaging;
+};
+
+test('no group is joined before the service is ready', async () => {
+  const groupId = mesh.topicPrefix + GROUP;
+  const groups = createKafka(mesh.options).admin();
+  await groups.connect();
+  await using messaging = startUnready(mesh.options.brokers[0] ?? '');
+  await append('unready');
+  // The relay has started, and consumers would have started with it.
+  await eventually(async () => expect(await queued()).toBe(0), 20_000);
+  expect((await groups.listGroups()).groups.map((group) => group.groupId)).not.toContain(groupId);
+  expect(messaging.isAlive()).toBe(true);
+  messaging.onReady();
+  await eventually(() => expect(handled).toEqual(['unready']), 20_000);
+  await groups.disconnect();
+});
 
 test('without a registry and before the broker is back messaging is alive, and then messages flow', async () => {
   await using proxy = await startBrokerProxy(mesh.options.brokers[0] ?? '');
@@ -122,6 +144,11 @@ test('a schema that no deploy job has stored is fatal and named', async () => {
   expect(failures[0]?.message).toContain('has the deploy job run?');
   expect(messaging.isAlive()).toBe(true);
 });
+
+async function queued(): Promise<number> {
+  const [row] = await database.db.query<{ n: number }>(sql`select count(*)::int n from outbox`);
+  return row?.n ?? 0;
+}
 
 async function append(name: string): Promise<void> {
   const value = z.decode(TEST_MESSAGE.schema, aWireMessage(1) as never);

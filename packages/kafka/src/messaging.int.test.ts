@@ -54,6 +54,7 @@ beforeAll(async () => {
       throw error;
     },
   });
+  messaging.onReady();
 });
 
 beforeEach(() => {

@@ -26,7 +26,7 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 import { observedGauge } from '@pixmesh/telemetry/metrics';
 
 import { type BrokerAccess, brokerAccess } from './broker-access.ts';
-import { startConsumer } from './consumer.ts';
+import { type RunningConsumer, startConsumer } from './consumer.ts';
 import { createEventPublisher } from './event-publisher.ts';
 import type { MessageCodec } from './message-codec.ts';
 import type { EventToPublish } from './outgoing-message.ts';
@@ -89,6 +89,8 @@ export function messagingSettings(
 /** A service's part in the conversation over Kafka: outbox relay, consumers and dead letters. */
 export type Messaging = AsyncDisposable & {
   isAlive(): boolean;
+  /** Consumers join their groups from here on; the frame of the service calls it when all parts have started. */
+  onReady(): void;
   deadLetters: {
     list(page: LettersPage): Promise<DeadLetter[]>;
     find(id: string): Promise<DeadLetter | null>;
@@ -100,13 +102,15 @@ export type Messaging = AsyncDisposable & {
 };
 
 /**
- * Returns at once. Relay and consumers start beside it, as soon as the schemas are read from the database. They wait
- * for a broker that is away by themselves. Where a schema is not stored, the deploy job of this version has not run,
+ * Returns at once. The relay starts beside it, as soon as the schemas are read from the database, and the consumers once
+ * the service is ready too: a process that still starts would hold partitions and handle nothing of them. Both wait for
+ * a broker that is away by themselves. Where a schema is not stored, the deploy job of this version has not run,
  * and the process ends: it must not replace one that works.
  */
 export function startMessaging(options: MessagingOptions): Messaging {
   const { db, logger, outbox } = options;
   let exchange: Exchange | null = null;
+  let isReady = false;
   const schemas = startReadingSchemas({
     db,
     logger,
@@ -114,6 +118,7 @@ export function startMessaging(options: MessagingOptions): Messaging {
     messages: spokenMessages(options),
     onKnown: (codec) => {
       exchange = startExchange(options, codec);
+      if (isReady) exchange.consume();
     },
     onFatal: options.onFatal,
   });
@@ -123,6 +128,10 @@ export function startMessaging(options: MessagingOptions): Messaging {
   ]);
   return {
     isAlive: () => [schemas, upkeep, exchange].every((one) => one?.isAlive() ?? true),
+    onReady: () => {
+      isReady = true;
+      exchange?.consume();
+    },
     deadLetters: {
       list: (page) => listDeadLetters(db, page),
       find: (id) => findDeadLetter(db, id),
@@ -178,9 +187,9 @@ function spokenMessages({ outbox, consumes }: MessagingOptions): MessageType[] {
   return [...(outbox?.produces ?? []), ...handled];
 }
 
-type Exchange = AsyncDisposable & { codec: MessageCodec; isAlive(): boolean };
+type Exchange = AsyncDisposable & { codec: MessageCodec; consume(): void; isAlive(): boolean };
 
-/** Relay and consumers, once every schema is known. */
+/** Relay and consumers, once every schema is known; the consumers start with `consume`. */
 function startExchange(options: MessagingOptions, codec: MessageCodec): Exchange {
   const { service: clientId, topicPrefix, db, logger, outbox, onFatal } = options;
   const { brokers, security } = options;
@@ -196,17 +205,12 @@ function startExchange(options: MessagingOptions, codec: MessageCodec): Exchange
         wakeOutbox: outbox.signal.notify,
       })
     : null;
-  const consumed = options.replaysOnly ? [] : options.consumes;
-  const consumers = consumed.map((group) =>
-    startConsumer({
-      ...group,
-      ...client,
-      onFatal,
-      park: (letter) => parkMessage(db, group.groupId, letter),
-    }),
-  );
+  let consumers: RunningConsumer[] = [];
   return {
     codec,
+    consume: () => {
+      consumers = options.replaysOnly ? [] : options.consumes.map(consumeGroup);
+    },
     isAlive: () => [relay, resends, ...consumers].every((one) => one?.isAlive() ?? true),
     [Symbol.asyncDispose]: async () => {
       await Promise.all(consumers.map((consumer) => consumer.stop()));
@@ -216,6 +220,15 @@ function startExchange(options: MessagingOptions, codec: MessageCodec): Exchange
       await publisher[Symbol.asyncDispose]();
     },
   };
+
+  function consumeGroup(group: ConsumerGroup): RunningConsumer {
+    return startConsumer({
+      ...group,
+      ...client,
+      onFatal,
+      park: (letter) => parkMessage(db, group.groupId, letter),
+    });
+  }
 
   async function publish(events: readonly EventToPublish[]): Promise<Unpublished> {
     const unpublished = await publisher.publish(events);

@@ -119,6 +119,15 @@ test('a service of which a part cannot start leaves nothing running', async () =
   expect(stopped).toEqual(['pool']);
 });
 
+test('what takes work from others begins when all parts have started', async () => {
+  const order: string[] = [];
+  await using _service = await aService(({ use }) => {
+    use('messaging', { ...aPart('messaging'), onReady: () => void order.push('takes work') });
+    order.push('http listens');
+  });
+  expect(order).toEqual(['http listens', 'takes work']);
+});
+
 test('callers are let go before any part stops, where a process ends', async () => {
   const service = await aService(({ use }) => {
     use('pool', aPart('pool'));

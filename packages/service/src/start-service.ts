@@ -30,6 +30,8 @@ type ServiceOptions = {
 type Part = AsyncDisposable & {
   /** A part that can tell whether it still works counts for the liveness of the process. */
   isAlive?: () => boolean;
+  /** Called once, when all parts have started: what takes work from other processes begins here. */
+  onReady?: () => void;
   /** A part with callers lets them go before anything is stopped that they need. */
   drain?: () => Promise<void>;
 };
@@ -57,7 +59,7 @@ export type RunningService<Answer extends Started> = AsyncDisposable &
 
 /**
  * The frame of every service: its parts are started in the order of their dependencies, then health, which outlives
- * them. It is alive while each part that can tell is alive, and ready while its own check says so. A stop goes: not
+ * them, then what takes work from other processes. It is alive while each part that can tell is alive, and ready while its own check says so. A stop goes: not
  * ready, then callers are let go, then the parts in reverse order, then health. Where a part cannot be started, nothing
  * is left running.
  */
@@ -82,6 +84,7 @@ export async function startService<Answer extends Started>(
     logger.info({ version: packageJson.version, roles: config.ROLES, ports }, 'service ready');
     // Written at the end of a process otherwise, which one that is killed does not reach. Nothing where it is off.
     flushCompileCache();
+    for (const part of parts) part.onReady?.();
     const stop = stopOnce({ logger, stops, health, parts });
     return { ...started, ports, stop, [Symbol.asyncDispose]: () => stop({ reason: DISPOSED }) };
   } catch (error) {
