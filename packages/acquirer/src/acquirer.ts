@@ -3,6 +3,11 @@ import type { Cents } from '@pixmesh/kernel/money';
 
 /** The acquirer in domain words. Methods answer outcomes; they throw only for bugs. */
 export type Acquirer = AsyncDisposable & {
+  /**
+   * Fetches a token, which opens a connection too. A process that starts waits for it before it takes calls: the first
+   * of them would wait for both within their own time. Ends within a bound, and never fails.
+   */
+  warmUp(): Promise<void>;
   /** Creates the charge at the acquirer. Only `refused` says that it does not exist there. */
   issueCharge(input: ChargeToIssue, options?: CallOptions): Promise<IssueOutcome>;
   getCharge(txid: string, options?: CallOptions): Promise<Lookup<AcquirerCharge>>;

@@ -38,7 +38,10 @@ export type ClientTls = { ca: string; cert: string; key: string };
 /** Idle connections end before the provider's side ends them under a request. */
 const KEEP_ALIVE_TIMEOUT_MS = 15_000;
 
-/** Opens the acquirer's API. Nothing is called before the first operation. */
+/** A start does not wait longer for an acquirer that is away or slow. */
+const WARM_UP_MS_MAX = 2_000;
+
+/** Opens the acquirer's API. Nothing is called before it is warmed up, or the first operation. */
 export function createAcquirer(config: AcquirerConfig): Acquirer {
   const { origin, protocol } = new URL(config.url);
   assert(config.tls === undefined || protocol === 'https:', 'a certificate needs an https URL');
@@ -62,6 +65,7 @@ export function createAcquirer(config: AcquirerConfig): Acquirer {
   });
   const call = createCallAcquirer({ pool, tokens, timeoutMs: config.timeoutMs });
   return {
+    warmUp: async () => void (await tokens.get(AbortSignal.timeout(WARM_UP_MS_MAX))),
     issueCharge: (input, options) => issueCharge({ call, pixKey: config.pixKey }, input, options),
     getCharge: (txid, options) => getCharge(call, txid, options),
     cancelCharge: (txid, options) => cancelCharge(call, txid, options),

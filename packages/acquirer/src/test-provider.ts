@@ -27,6 +27,7 @@ type ReceivedCall = {
  * its end throws where one deviates.
  */
 export type TestProvider = AsyncDisposable & {
+  readonly url: string;
   tokensIssued: number;
   /** What was called, without the calls for tokens. */
   readonly calls: ReceivedCall[];
@@ -47,6 +48,7 @@ export async function startTestProvider(tls?: ClientTls): Promise<TestProvider> 
   const url = `${tls ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const deviations: string[] = [];
   const provider: TestProvider = {
+    url,
     tokensIssued: 0,
     calls: [],
     answerToken: (_, response) => {

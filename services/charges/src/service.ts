@@ -50,6 +50,7 @@ export async function startCharges(config: ChargesConfig) {
     const { db, writes } = await openPools(config, logger, use);
     observe({ config, identity, db });
     const acquirer = use('acquirer', createAcquirer(acquirerConfig(config)));
+    const warmedUp = acquirer.warmUp();
     const ledgerCalls = use('ledger client', callLedger(config, identity));
     const holds = createLedgerHolds(ledgerCalls);
     const signals = createSignals();
@@ -107,6 +108,7 @@ export async function startCharges(config: ChargesConfig) {
         requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
       }),
     );
+    await warmedUp;
     const http = await listen(app, config, config.PORT);
     return { ports: { http }, url: app.listeningOrigin, checkReady: () => ping(db) };
   });

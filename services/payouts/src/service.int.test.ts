@@ -1,9 +1,12 @@
 import { spawnSync } from 'node:child_process';
 
+import { startTestProvider, type TestProvider } from '@pixmesh/acquirer/test-provider';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { sampled } from '@pixmesh/testkit/long-runs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { PayoutsConfig } from '#config.ts';
+import { startPayouts } from '#service.ts';
 import {
   type aCreator,
   createPayoutsEnvironment,
@@ -35,6 +38,12 @@ async function expectOnePayout(id: string, accountId: string) {
   expect(await mesh.ledger.holdsOf(id)).toMatchObject([{ hold_id: row?.holdId, state: 'open' }]);
   expect(await mesh.ledger.available(accountId)).toBe(4_000);
   expect((await mesh.eventsOf(id)).map(({ type }) => type)).toEqual(['payment.pix.created']);
+}
+
+/** In this process; only the start's own bound ends its wait for the acquirer. */
+async function startPayoutsAt({ url }: TestProvider) {
+  const acquirer = { ACQUIRER_URL: url, ACQUIRER_TIMEOUT_MS: '60000' };
+  return await startPayouts(PayoutsConfig.parse({ ...mesh.variables, ...acquirer }));
 }
 
 /** The process that is there, or one that takes the place of the dead one. */
@@ -131,6 +140,21 @@ test('a stop in order answers what has begun and ends with 0', async () => {
   way.resolve();
   expect((await answering).status).toBe(201);
   expect(await stopping).toBe(0);
+});
+
+test('a service that is ready has a token of the acquirer', async () => {
+  await using provider = await startTestProvider();
+  await using _service = await startPayoutsAt(provider);
+  expect(provider.tokensIssued).toBe(1);
+});
+
+test('a service starts beside an acquirer that gives no answer', async () => {
+  await using provider = await startTestProvider();
+  let asked = 0;
+  provider.answerToken = () => void (asked += 1);
+  await using service = await startPayoutsAt(provider);
+  expect(service.ports.http).toBeGreaterThan(0);
+  expect(asked).toBe(1);
 });
 
 test('a wrong variable ends the process with one line that names it', () => {

@@ -51,6 +51,7 @@ export async function startPayouts(config: PayoutsConfig) {
     use('failpoints', await startFailpoints({ config, identity }));
     const { db, writes } = await openPools(config, logger, use);
     const acquirer = use('acquirer', createAcquirer(acquirerConfig(config)));
+    const warmedUp = acquirer.warmUp();
     const ledgerCalls = use('ledger client', callLedger(config, identity));
     const signals = createSignals();
     const deps: IntentDeps & { wakeStatusChecks(): void } = {
@@ -109,6 +110,7 @@ export async function startPayouts(config: PayoutsConfig) {
         requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
       }),
     );
+    await warmedUp;
     const http = await listen(app, config, config.PORT);
     return { ports: { http }, url: app.listeningOrigin, checkReady: () => ping(db) };
   });
