@@ -12,42 +12,59 @@ export type TokenSource = {
   drop(value: string): void;
 };
 
-/** A token is not used within this time of its end, or within a tenth of its life if that is shorter. */
+/** The next token is fetched so long before the end of this one, or a tenth of its life if that is shorter. */
 const RENEW_BEFORE_MS = 60_000;
 const RENEW_BEFORE_SHARE = 0.1;
+/** A token is not used so shortly before its end, or in the last twentieth of its life: the request takes time too. */
+const END_MARGIN_MS = 5_000;
+const END_MARGIN_SHARE = 0.05;
+/** Between two tries to renew a token that is still good. */
+const RETRY_MS = 1_000;
 
 /**
- * Keeps one OAuth2 token and fetches the next one when needed, one request at a time however many wait.
+ * Keeps one OAuth2 token. The next one is fetched beside the calls while this one is good, so that calls go on where no
+ * token can be had for a while; only without a good one callers wait. One request at a time, however many wait.
  * `now` is a clock that never jumps, in milliseconds.
  */
 export function createTokenSource(deps: {
   fetchToken: () => Promise<IssuedToken>;
   now: () => number;
 }): TokenSource {
-  let held: { value: string; freshUntilMs: number } | null = null;
+  let held: { value: string; renewAtMs: number; goodUntilMs: number } | null = null;
   let refreshing: Promise<TokenResult> | null = null;
   return {
     get: async (signal) => {
-      if (held !== null && deps.now() < held.freshUntilMs) {
-        return { kind: 'token', value: held.value };
+      const nowMs = deps.now();
+      if (held === null || nowMs >= held.goodUntilMs) return await untilAborted(renew(), signal);
+      if (nowMs >= held.renewAtMs) {
+        held.renewAtMs = nowMs + RETRY_MS;
+        void renew();
       }
-      refreshing ??= refresh().finally(() => {
-        refreshing = null;
-      });
-      return await untilAborted(refreshing, signal);
+      return { kind: 'token', value: held.value };
     },
     drop: (value) => {
       if (held?.value === value) held = null;
     },
   };
 
+  function renew(): Promise<TokenResult> {
+    refreshing ??= refresh().finally(() => {
+      refreshing = null;
+    });
+    return refreshing;
+  }
+
   async function refresh(): Promise<TokenResult> {
     const askedAtMs = deps.now();
     const issued = await deps.fetchToken();
     if (issued.kind === 'none') return issued;
     const lifeMs = issued.expiresInSeconds * 1000;
-    const marginMs = Math.min(RENEW_BEFORE_MS, lifeMs * RENEW_BEFORE_SHARE);
-    held = { value: issued.value, freshUntilMs: askedAtMs + lifeMs - marginMs };
+    const endMs = askedAtMs + lifeMs;
+    held = {
+      value: issued.value,
+      renewAtMs: endMs - Math.min(RENEW_BEFORE_MS, lifeMs * RENEW_BEFORE_SHARE),
+      goodUntilMs: endMs - Math.min(END_MARGIN_MS, lifeMs * END_MARGIN_SHARE),
+    };
     return { kind: 'token', value: issued.value };
   }
 }
