@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect, createServer as createTcpServer, type Server } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 
 import { decodeClaims } from '@pixmesh/contracts/internal/claims-header';
@@ -146,6 +146,22 @@ test('a read goes on at another process where one was cut off in its answer', as
   expect((await client.request(aCall({}))).body.toString()).toBe('whole');
 });
 
+test('a creation is made at another process where one accepts and stands still', async () => {
+  const peer = new URL(await listen((_request, response) => response.writeHead(201).end(), ledger));
+  let accepted = 0;
+  const port = createTcpServer((socket) => {
+    accepted += 1;
+    if (accepted === 1) return;
+    const onward = connect(Number(peer.port), peer.hostname);
+    onward.pipe(socket).pipe(onward);
+  }).listen(0, '127.0.0.1');
+  await once(port, 'listening');
+  onTestFinished(() => void port.close());
+  const client = openClient(urlOf(port), payouts);
+  expect(await client.request(aCall({ method: 'POST' }))).toMatchObject({ status: 201 });
+  expect(accepted).toBe(2);
+});
+
 test('a read that finds all places taken waits for one until its deadline', SLOW, async () => {
   const held: ServerResponse[] = [];
   const client = await clientOf((_request, response) =>
@@ -194,16 +210,30 @@ async function clientOf(
   serve: (request: IncomingMessage, response: ServerResponse) => unknown,
   ...[server = ledger, caller = payouts]: [MadeIdentity?, MadeIdentity?]
 ) {
+  return openClient(await listen(serve, server), caller);
+}
+
+async function listen(
+  serve: (request: IncomingMessage, response: ServerResponse) => unknown,
+  server: MadeIdentity,
+): Promise<string> {
   const tls = { ...server.current(), requestCert: true, rejectUnauthorized: true };
   const listener = createServer(tls, serve).listen(0, '127.0.0.1');
   await once(listener, 'listening');
-  const url = `https://127.0.0.1:${(listener.address() as AddressInfo).port}`;
-  const client = createInternalClient({ service: 'ledger', url, identity: caller });
-  onTestFinished(async () => {
-    await client[Symbol.asyncDispose]();
+  onTestFinished(() => {
     listener.closeAllConnections();
     listener.close();
   });
+  return urlOf(listener);
+}
+
+function urlOf(listener: Server): string {
+  return `https://127.0.0.1:${(listener.address() as AddressInfo).port}`;
+}
+
+function openClient(url: string, identity: MadeIdentity) {
+  const client = createInternalClient({ service: 'ledger', url, identity });
+  onTestFinished(async () => await client[Symbol.asyncDispose]());
   return client;
 }
 

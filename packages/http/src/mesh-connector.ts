@@ -8,9 +8,10 @@ import { NotConnectedError } from './repeat-call.ts';
 
 /**
  * Of the address and of the handshake, which costs both sides more than a millisecond of CPU: hundreds of calls may
- * begin at once, each with a connection of its own.
+ * begin at once, each with a connection of its own. A process that stands still, or starts, accepts and does not answer;
+ * the repeat at another one has to end within the 5 s that a caller waits.
  */
-const CONNECT_TIMEOUT_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 2_000;
 
 /**
  * Connects to one service as the owner of `identity`, with the certificate of the moment. Whatever the address is: the
