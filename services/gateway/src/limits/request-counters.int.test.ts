@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises';
+
 import { type AccountId, type ApiKeyId, newId } from '@pixmesh/kernel/ids';
 import type { RedisAddress } from '@pixmesh/service/redis-connection';
 import type { Logger } from '@pixmesh/telemetry/logger';
@@ -16,6 +18,9 @@ import { type Admission, RequestCounters } from './request-counters.ts';
 const WAIT_MS_MAX = 1_500;
 /** A busy machine is no outage of Redis. */
 const PATIENT_MS = 5_000;
+
+/** A turn of the event loop, longer than Redis is waited for. */
+const BUSY_MS = 1_000;
 
 const UNAVAILABLE = 'limits: redis unavailable, each gateway counts by itself';
 const AVAILABLE = 'limits: redis available';
@@ -249,6 +254,44 @@ test(
     expect(await counters.admit(limits)).toMatchObject({ kind: 'exceeded' });
   },
 );
+
+test.each([
+  ['before the question is sent', () => Promise.resolve()],
+  ['before the answer is read', setImmediate],
+])('a gateway that is busy %s still counts with the others', async (_when, until) => {
+  await using counters = await startConnected({ timeoutMs: BUSY_MS / 2 });
+  const limits = perWindow(9);
+  lines.length = 0;
+  const asked = counters.admit(limits);
+  await until();
+  block(BUSY_MS);
+  admitted(await asked);
+  expect(lines).toEqual([]);
+  const windows = limits.windows.map(({ counter }) => counter);
+  expect(await one.used({ windows, flights: [] })).toMatchObject({ windows: [1] });
+});
+
+test('counters that cannot be read in time are no reason to count requests alone', async () => {
+  const { hostname: host, port } = new URL(testInfra().redis.urls.gateway);
+  await using proxy = await startPausableProxy({ host, port: Number(port) });
+  const address = testRedis('gateway', proxy.port);
+  await using counters = await startConnected({ address, timeoutMs: BUSY_MS });
+  const limits = perWindow(1);
+  const windows = limits.windows.map(({ counter }) => counter);
+  admitted(await one.admit(limits));
+  lines.length = 0;
+  proxy.pause();
+  expect(await counters.used({ windows, flights: [] })).toMatchObject({ isShared: false });
+  proxy.resume();
+  expect(await counters.admit(limits)).toMatchObject({ kind: 'exceeded' });
+  expect(lines).toEqual([]);
+});
+
+/** Nothing else runs in this process meanwhile. */
+function block(ms: number): void {
+  const endMs = performance.now() + ms;
+  while (performance.now() < endMs) continue;
+}
 
 test(
   'a request that is refused while Redis is slow holds no place once Redis has read it',

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as afterReading, setTimeout as delay } from 'node:timers/promises';
 
 import { newId } from '@pixmesh/kernel/ids';
 import type { Logger } from '@pixmesh/telemetry/logger';
@@ -63,10 +63,13 @@ export class RequestCounters implements AsyncDisposable {
     };
   }
 
-  /** What is counted now: by all gateways, or, where Redis is away, by this one. */
+  /**
+   * What is counted now: by all gateways, or, where Redis is away, by this one. An answer for hundreds of counters may
+   * come late; requests are counted with Redis all the same.
+   */
   async used(counters: { windows: readonly string[]; flights: readonly string[] }) {
     const { windows, flights } = counters;
-    const shared = await this.#ask(async (counts) => ({
+    const shared = await this.#read(async (counts) => ({
       windows: await Promise.all(windows.map(counts.inWindow)),
       flights: await Promise.all(flights.map(counts.inFlight)),
     }));
@@ -82,7 +85,14 @@ export class RequestCounters implements AsyncDisposable {
     await this.#options.redis?.[Symbol.asyncDispose]();
   }
 
-  /** Null where Redis gives no answer in time. */
+  /** Null where Redis gives no answer in time; says nothing about requests. */
+  async #read<Answer>(question: (redis: RedisCounts) => Promise<Answer>): Promise<Answer | null> {
+    const { redis, timeoutMs } = this.#options;
+    if (redis === null || performance.now() < this.#restUntilMs) return null;
+    return await inTime(question(redis), timeoutMs).catch(() => null);
+  }
+
+  /** Null where Redis gives no answer in time; then the next requests do not ask. */
   async #ask<Answer>(question: (redis: RedisCounts) => Promise<Answer>): Promise<Answer | null> {
     const { redis, logger, timeoutMs } = this.#options;
     if (redis === null) return null;
@@ -111,9 +121,7 @@ export class RequestCounters implements AsyncDisposable {
 
 async function inTime<Answer>(answer: Promise<Answer>, timeoutMs: number): Promise<Answer> {
   const timer = new AbortController();
-  const late = delay(timeoutMs, 'late' as const, { signal: timer.signal }).catch(
-    () => 'late' as const,
-  );
+  const late = pass(timeoutMs, timer.signal).then(() => 'late' as const);
   // What is no longer waited for must not end the process when it fails later.
   answer.catch(() => undefined);
   try {
@@ -122,5 +130,18 @@ async function inTime<Answer>(answer: Promise<Answer>, timeoutMs: number): Promi
     return given.value;
   } finally {
     timer.abort();
+  }
+}
+
+/**
+ * Ends early with its signal. A turn of the event loop that takes longer than `ms` is no silence of Redis: the question
+ * may not have been sent before the second half, and an answer that has come is read after the timers.
+ */
+async function pass(ms: number, signal: AbortSignal): Promise<void> {
+  try {
+    for (const part of [ms / 2, ms / 2]) await delay(part, undefined, { signal });
+    await afterReading(undefined, { signal });
+  } catch {
+    // No longer waited for.
   }
 }
