@@ -7,11 +7,10 @@ import { SCALABLE, type Scale } from './scale.ts';
 const RESERVED_CONNECTIONS = 100;
 
 /**
- * Refuses a scale whose pools could together want more connections than Postgres gives. Processes x pools have to fit:
- * beyond it, requests of every service would fail at the worst moment.
+ * Refuses a scale whose pools could together want more connections than Postgres gives: a Postgres that was there before
+ * may have few. Processes x pools have to fit: beyond it, requests of every service would fail at the worst moment.
  */
 export async function requireConnections(scale: Scale, postgresUrl: string): Promise<void> {
-  if ([...scale.values()].every((count) => count === 1)) return;
   const failure = findOverdraft(scale, await readConnectionsMax(postgresUrl));
   if (failure !== null) throw new StartupFailure(failure);
 }
