@@ -7,6 +7,7 @@ import type { MeshSettings } from './mesh-settings.ts';
 import { processName, SCALABLE, type Scale } from './scale.ts';
 import { failpointsOriginOf, internalOriginOf } from './service-environment.ts';
 import { describeServiceProcess } from './service-process.ts';
+import { settleAll } from './settle-all.ts';
 import { sourcesOf } from './sources.ts';
 
 /** The processes of every service beyond its first. They come and go while the stack runs. */
@@ -67,7 +68,7 @@ export function createScaling(input: {
       SCALABLE.map(({ name }) => [name, scale.get(name) ?? countOf(name)] as const),
     );
     await requireConnections(wanted, settings.infra.postgresUrl);
-    await Promise.all(SCALABLE.map((service) => reach(service, wanted.get(service.name) ?? 1)));
+    await settleAll(SCALABLE.map((service) => reach(service, wanted.get(service.name) ?? 1)));
   }
 
   async function reach(service: MeshService, count: number): Promise<void> {
