@@ -8,7 +8,7 @@ import { stack, waitForRestart } from '../mesh.ts';
 export const SERVICES = ['gateway', 'charges', 'payouts', 'ledger', 'webhook-dispatcher'];
 
 /** What was done to a process, and from when to when it could be noticed. */
-export type Act = { what: ActName; name: string; fromMs: number; toMs: number };
+export type Act = { what: ActName; service: string; name: string; fromMs: number; toMs: number };
 
 export type ActName = 'start' | 'stop' | 'restart' | 'kill' | 'freeze';
 export const PLANNED: readonly ActName[] = ['start', 'stop', 'restart'];
@@ -56,7 +56,7 @@ export async function actAtRandom(input: {
     const name = number === 1 ? service : `${service}-${number}`;
     const what = pick(possible) ?? 'restart';
     const fromMs = Date.now();
-    const act: Act = { what, name, fromMs, toMs: Number.POSITIVE_INFINITY };
+    const act: Act = { what, service, name, fromMs, toMs: Number.POSITIVE_INFINITY };
     done.push(act);
     await perform(service, { name, what, count });
     act.toMs = Date.now();

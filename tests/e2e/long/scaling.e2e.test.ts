@@ -23,6 +23,13 @@ const PAUSE_PLANNED_MS_MAX = 3_000;
 const PAUSE_MS_MAX = 15_000;
 /** A kill is seen by those whose calls were in the hands of the process. */
 const KILL_SEEN_MS = 1_000;
+/** The calls that a process of each service may hold. A dispatcher holds none: it delivers what others have stored. */
+const CALLS_HELD = new Map<string, readonly TimedCall['kind'][]>([
+  ['gateway', ['payout', 'charge', 'balance', 'list of payouts']],
+  ['charges', ['charge']],
+  ['payouts', ['payout', 'list of payouts']],
+  ['ledger', ['payout', 'balance']],
+]);
 const PAYERS = 4;
 const FUNDED_PAYOUTS = 20_000;
 const REST_MS_MAX = 180_000;
@@ -136,8 +143,12 @@ function failed(calls: readonly TimedCall[]): TimedCall[] {
   return calls.filter(({ status }) => status === null || status >= 400);
 }
 
-/** Whether a process could have held the call while it was killed or stood still. */
-function mayCutOff({ what, fromMs, toMs }: Act, { startMs, endMs }: TimedCall): boolean {
+/** Whether the process could have held the call while it was killed or stood still. */
+function mayCutOff(
+  { what, service, fromMs, toMs }: Act,
+  { kind, startMs, endMs }: TimedCall,
+): boolean {
+  if (!CALLS_HELD.get(service)?.includes(kind)) return false;
   if (what === 'freeze') return startMs <= toMs && endMs >= fromMs;
   return what === 'kill' && startMs <= fromMs + KILL_SEEN_MS && endMs >= fromMs;
 }

@@ -9,7 +9,7 @@ import { type Answer, createCharge, type Merchant, simulator, v1 } from '../mesh
 
 /** One call as its client saw it; `status` is null where no answer came. Times are those of the machine's clock. */
 export type TimedCall = {
-  kind: 'payout' | 'charge' | 'read';
+  kind: 'payout' | 'charge' | 'balance' | 'list of payouts';
   id: string;
   status: number | null;
   startMs: number;
@@ -40,8 +40,8 @@ export function startTimedLoad(input: {
   const clients = payers.flatMap((merchant, index) => [
     () => pay(merchant, HOSTS[index % HOSTS.length] ?? ''),
     () => sell(merchant),
-    () => timed('read', '', () => v1(merchant, 'GET /balance')),
-    () => timed('read', '', () => v1(merchant, 'GET /payouts?limit=3')),
+    () => timed('balance', '', () => v1(merchant, 'GET /balance')),
+    () => timed('list of payouts', '', () => v1(merchant, 'GET /payouts?limit=3')),
   ]);
   const running = Promise.all(
     clients.map((work, index) => repeat(work, (index / clients.length) * PACE_MS)),
