@@ -12,6 +12,7 @@ import { named, sql } from '@pixmesh/postgres/sql';
 import { createWriteBatcher, type WriteBatcher } from '@pixmesh/postgres/write-batcher';
 import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 
+import { byId, type ChangeOfCharge } from './by-id.ts';
 import { toChargeResource } from './charge-resource.ts';
 import type { ChargeRow, StoredStatus } from './charge-row.ts';
 import { CHARGES_MOVED } from './charge-metrics.ts';
@@ -166,7 +167,7 @@ async function moveCharges(db: Queryable, moves: readonly Move[]): Promise<boole
       sql`
         with change as (
           select *
-          from json_to_recordset(${JSON.stringify(moves.map(toChange))}::json) as change (
+          from json_to_recordset(${JSON.stringify(byId(moves.map(toChange)))}::json) as change (
             place int, id uuid, version int, from_status text, status text, cause text, detail text, br_code text,
             location text, failure_reason text, paid_at timestamptz, end_to_end_id text, refunded_amount bigint,
             unanswered_puts int, events int, ends_check boolean, is_requested boolean, check_in_ms float8
@@ -215,7 +216,7 @@ async function moveCharges(db: Queryable, moves: readonly Move[]): Promise<boole
   return moves.map((_move, place) => moved.has(place));
 }
 
-function toChange(move: Move, place: number): object {
+function toChange(move: Move, place: number): ChangeOfCharge {
   const { from, checkInMs } = move;
   return {
     place,

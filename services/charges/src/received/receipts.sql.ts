@@ -4,6 +4,7 @@ import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 import { createWriteBatcher, type WriteBatcher } from '@pixmesh/postgres/write-batcher';
 
+import { byId, type ChangeOfCharge } from '#charge/by-id.ts';
 import type { ChargeRow } from '#charge/charge-row.ts';
 
 import type { Disposition } from './decide-received.ts';
@@ -40,7 +41,7 @@ async function insertReceipts(db: Queryable, receipts: readonly Receipt[]): Prom
       sql`
         with change as (
           select *
-          from json_to_recordset(${JSON.stringify(receipts.map(toChange))}::json) as change (
+          from json_to_recordset(${JSON.stringify(byId(receipts.map(toChange)))}::json) as change (
             place int, id uuid, version int, cause text, end_to_end_id text, amount bigint, paid_at timestamptz,
             disposition text, reason text, accepted_e2e text, ended_lease uuid
           )
@@ -79,7 +80,7 @@ async function insertReceipts(db: Queryable, receipts: readonly Receipt[]): Prom
   return receipts.map((_receipt, place) => recorded.has(place));
 }
 
-function toChange(receipt: Receipt, place: number): object {
+function toChange(receipt: Receipt, place: number): ChangeOfCharge {
   const { charge, pix, disposition, endedLease } = receipt;
   const isCredit = disposition.kind === 'credit';
   return {
