@@ -39,16 +39,14 @@ export function createDeliveryRates({ db, clock, accountOf }: Deps): DeliveryRat
   let refreshedMs = -Infinity;
   const pausedUntilMs = new Map<string, number>();
   const heldBackMs = new Map<string, number>();
-  return {
-    isHeldBack,
-    isLimited: (accountId) => refreshedMs === -Infinity || rates.has(accountId),
-    paused,
-    admit,
-    settle,
-  };
+  return { isHeldBack, isLimited, paused, admit, settle };
 
   function isHeldBack(accountId: string): boolean {
     return performance.now() - (heldBackMs.get(accountId) ?? -Infinity) < HELD_BACK_MS;
+  }
+
+  function isLimited(accountId: string): boolean {
+    return refreshedMs === -Infinity || rates.has(accountId);
   }
 
   function paused(): ReadonlySet<string> {
@@ -94,10 +92,9 @@ export function createDeliveryRates({ db, clock, accountOf }: Deps): DeliveryRat
   }
 
   function pause(accountId: string): void {
-    const oneMs = 1_000 / (rates.get(accountId) ?? 1);
-    const pauseMs = Math.min(Math.max(oneMs, PAUSE_MS_MIN), PAUSE_MS_MAX);
-    pausedUntilMs.set(accountId, performance.now() + pauseMs);
-    heldBackMs.set(accountId, performance.now());
+    const nowMs = performance.now();
+    pausedUntilMs.set(accountId, nowMs + pauseMsAt(rates.get(accountId) ?? 1));
+    heldBackMs.set(accountId, nowMs);
   }
 
   async function refresh(): Promise<void> {
@@ -114,6 +111,10 @@ export function createDeliveryRates({ db, clock, accountOf }: Deps): DeliveryRat
     const accountId = accountOf(laneId);
     return accountId !== undefined && rates.has(accountId) ? accountId : null;
   }
+}
+
+function pauseMsAt(perSecond: number): number {
+  return Math.min(Math.max(1_000 / perSecond, PAUSE_MS_MIN), PAUSE_MS_MAX);
 }
 
 /** Gives requests what their accounts may send, in the order of the requests; one that gets nothing is left out. */

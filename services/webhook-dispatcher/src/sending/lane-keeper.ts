@@ -32,6 +32,10 @@ type KeeperDeps = {
 
 export type LaneKeeper = Omit<LaneRotation, 'returned'> & {
   readonly lanes: Map<string, OwnedLane>;
+  /** The lane has its turn: it comes behind all others. */
+  giveTurn(lane: OwnedLane): void;
+  /** The number of the last turn that a lane was given. */
+  lastTurn(): number;
   /**
    * Claims lanes in which something is due, as many as there may be slots for, and none of accounts whose own already
    * wait here, for slots or many of them for their rate: those are left to other senders. Answers whether there may be
@@ -51,10 +55,16 @@ export function createLaneKeeper(deps: KeeperDeps): LaneKeeper {
   /** The account of the last lane that was claimed. */
   let after: string = NIL_ID;
   let awayMs = -Infinity;
+  let turnCount = 0;
   const rotation = createLaneRotation({ db, clock, lanes });
   // Half of what a request does not need: renewed twice before one could not begin.
   const renewBelowMs = (leaseMs + timeoutMs + START_MARGIN_MS) / 2;
-  return { ...rotation, lanes, claim, noteOutage, renew };
+  return { ...rotation, lanes, giveTurn, lastTurn: () => turnCount, claim, noteOutage, renew };
+
+  function giveTurn(lane: OwnedLane): void {
+    turnCount += 1;
+    lane.lastTurn = turnCount;
+  }
 
   async function claim(slots: number, waitingAccounts: ReadonlySet<string>): Promise<boolean> {
     const limit = Math.min(CLAIM_MAX, slots, LANES_MAX - lanes.size);

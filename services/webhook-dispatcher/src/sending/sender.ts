@@ -7,7 +7,7 @@ import { createWakeSignal } from '@pixmesh/service/wake-signal';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { createOpenedSecrets } from '#attempts/opened-secrets.ts';
-import { createOutcomeRecorder } from '#attempts/outcome-recorder.ts';
+import { createOutcomeRecorder, type OutcomeRecorder } from '#attempts/outcome-recorder.ts';
 import { observeSender } from '#events.ts';
 import type { Exchange } from '#exchange/exchange.ts';
 import { START_MARGIN_MS } from '#lanes/lease.ts';
@@ -16,8 +16,9 @@ import type { ScheduleClock } from '#schedule-clock.ts';
 
 import { createDeliveryRates } from './delivery-rates.ts';
 import { createLaneKeeper, type LaneKeeper } from './lane-keeper.ts';
+import { createQueuedSends, type QueuedSends } from './queued-sends.ts';
 import { createRunningSends } from './running-sends.ts';
-import { createSenderTurns, type SenderTurns } from './sender-turns.ts';
+import { createSenderTurns } from './sender-turns.ts';
 
 /** Whatever was not notified: what is due is found this soon. */
 const POLL_INTERVAL_MS = 200;
@@ -30,17 +31,16 @@ export const DRAIN_MARGIN_MS = 2_000;
  * Disposing it fetches no more, returns its lanes, and waits for the requests in flight and their outcomes, within a
  * bound.
  */
-export type Sender = AsyncDisposable & {
-  /** Something is due in these lanes, or in any where none is named: it does not wait for the next poll. */
-  wake(laneIds?: readonly string[]): void;
-  serves(laneIds: readonly string[]): boolean;
-  lastTurn: SenderTurns['lastTurn'];
-  sendQueued: SenderTurns['sendQueued'];
-  isAlive(): boolean;
-  state(): SenderState;
-  /** Leaves this part of its busy lanes to other senders. */
-  leave(share: number): void;
-};
+export type Sender = AsyncDisposable &
+  QueuedSends & {
+    /** Something is due in these lanes, or in any where none is named: it does not wait for the next poll. */
+    wake(laneIds?: readonly string[]): void;
+    serves(laneIds: readonly string[]): boolean;
+    isAlive(): boolean;
+    state(): SenderState;
+    /** Leaves this part of its busy lanes to other senders. */
+    leave(share: number): void;
+  };
 
 /** How much a sender has to do. */
 export type SenderState = { lanes: number; slotsUsed: number; slotsMax: number };
@@ -77,15 +77,8 @@ export function startSender(deps: SenderDeps): Sender {
       return lane !== undefined && lane.isDirty && isHeldUp(lane, deps.inFlightPerLaneMax);
     },
   });
-  const sendDeps = {
-    exchange: deps.exchange,
-    recorder,
-    logger,
-    secrets: createOpenedSecrets(deps.sealingPrivateKeys),
-    leaseLeftMsMin: deps.timeoutMs + START_MARGIN_MS,
-  };
   const sends = createRunningSends({
-    sendDeps,
+    sendDeps: sendDepsOf(deps, recorder),
     logger,
     onRoom: ({ lane }) => {
       if (lane.isDirty || turns.isSaturated()) signal.notify();
@@ -96,6 +89,7 @@ export function startSender(deps: SenderDeps): Sender {
     accountOf: (laneId) => keeper.lanes.get(laneId)?.accountId,
   });
   const turns = createSenderTurns({ ...deps, keeper, rates, recorder, sends });
+  const queued = createQueuedSends({ ...deps, keeper, rates, recorder, sends, turns });
   let polledMs = -Infinity;
   const loop = startPollingLoop({ name: 'sender', logger, signal, turn });
   const state = (): SenderState => ({
@@ -110,8 +104,7 @@ export function startSender(deps: SenderDeps): Sender {
       signal.notify();
     },
     serves: (laneIds) => laneIds.every((id) => keeper.lanes.has(id)),
-    lastTurn: turns.lastTurn,
-    sendQueued: turns.sendQueued,
+    ...queued,
     isAlive: loop.isAlive,
     state,
     leave: keeper.leave,
@@ -142,6 +135,16 @@ export function startSender(deps: SenderDeps): Sender {
     } while (sends.size() > 0);
     await keeper.returnIdle().catch(() => undefined);
   }
+}
+
+function sendDepsOf(deps: SenderDeps, recorder: OutcomeRecorder) {
+  return {
+    exchange: deps.exchange,
+    recorder,
+    logger: deps.logger,
+    secrets: createOpenedSecrets(deps.sealingPrivateKeys),
+    leaseLeftMsMin: deps.timeoutMs + START_MARGIN_MS,
+  };
 }
 
 async function notingOutages<T>(keeper: LaneKeeper, turn: Promise<T>): Promise<T> {

@@ -1,0 +1,78 @@
+import type { DueDelivery, QueuedDelivery } from '#attempts/due-delivery.ts';
+import type { OutcomeRecorder } from '#attempts/outcome-recorder.ts';
+import { type OwnedLane, roomOf } from '#lanes/owned-lane.ts';
+
+import type { DeliveryRates } from './delivery-rates.ts';
+import type { LaneKeeper } from './lane-keeper.ts';
+import { SCARCE_SHARE } from './plan-fetch.ts';
+import type { RunningSends } from './running-sends.ts';
+import type { SenderTurns } from './sender-turns.ts';
+
+/** What is queued by the sender's own process, sent without a turn. */
+export type QueuedSends = {
+  /**
+   * Before something is queued: the number of the last turn that a lane was given. What is queued from now on is found
+   * by later ones only. Null while a turn is under way.
+   */
+  lastTurn(): number | null;
+  /**
+   * Begins the sends of what was queued after a turn, lane by lane, where nothing else waits. Answers the lanes of all
+   * others.
+   */
+  sendQueued(queued: readonly QueuedDelivery[], afterTurn: number | null): string[];
+};
+
+type QueuedSendsDeps = {
+  keeper: Pick<LaneKeeper, 'lanes' | 'lastTurn' | 'giveTurn'>;
+  recorder: Pick<OutcomeRecorder, 'isBehind'>;
+  rates: Pick<DeliveryRates, 'isLimited'>;
+  sends: Pick<RunningSends, 'size' | 'begin'>;
+  turns: Pick<SenderTurns, 'isBusy' | 'isWaiting'>;
+  inFlightMax: number;
+  inFlightPerLaneMax: number;
+};
+
+/**
+ * Not beside a turn, which may be fetching what is queued or releasing its lane, nor where a turn may have found it
+ * since: it would be sent twice. Behind anything that waits it waits too: accounts and lanes have their turns only
+ * there (ADR 0047).
+ */
+export function createQueuedSends(deps: QueuedSendsDeps): QueuedSends {
+  const { keeper, turns, sends } = deps;
+  return {
+    lastTurn: () => (turns.isBusy() ? null : keeper.lastTurn()),
+    sendQueued: (queued, afterTurn) =>
+      [...Map.groupBy(queued, ({ laneId }) => laneId)].flatMap(([laneId, ofLane]) =>
+        sendAll(laneId, { ofLane, afterTurn }) ? [] : [laneId],
+      ),
+  };
+
+  /** Answers whether it has begun all of them. */
+  function sendAll(
+    laneId: string,
+    { ofLane, afterTurn }: { ofLane: readonly QueuedDelivery[]; afterTurn: number | null },
+  ): boolean {
+    const lane = keeper.lanes.get(laneId);
+    if (turns.isBusy() || afterTurn === null || lane === undefined) return false;
+    const queued = ofLane.flatMap(({ due }) => due ?? []);
+    if (queued.length < ofLane.length || lane.lastTurn > afterTurn || !mayBegin(lane, queued)) {
+      return false;
+    }
+    keeper.giveTurn(lane);
+    const fetchedMs = performance.now();
+    lane.activeMs = fetchedMs;
+    for (const due of queued) sends.begin({ due, lane, fetchedMs, isHeldBack: false });
+    return true;
+  }
+
+  /** Whether nothing else waits for the slots of the lane, of its account or of the process, and none will have to. */
+  function mayBegin(lane: OwnedLane, queued: readonly DueDelivery[]): boolean {
+    const { isDirty, isDraining, isTakenOver, failureCount, accountId } = lane;
+    if (isDirty || isDraining || isTakenOver || failureCount > 0) return false;
+    if (deps.recorder.isBehind() || deps.rates.isLimited(accountId)) return false;
+    if (turns.isWaiting(accountId)) return false;
+    const room = roomOf(lane, deps.inFlightPerLaneMax, performance.now());
+    const freeShare = 1 - SCARCE_SHARE;
+    return queued.length <= room && sends.size() + queued.length <= deps.inFlightMax * freeShare;
+  }
+}

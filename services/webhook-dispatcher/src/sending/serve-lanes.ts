@@ -1,0 +1,81 @@
+import type { Database } from '@pixmesh/postgres/pool';
+
+import type { DueDelivery } from '#attempts/due-delivery.ts';
+import { sendsRepeated } from '#events.ts';
+import { cancelLanes } from '#lanes/cancel-lanes.sql.ts';
+import { countRepeats, type OwnedLane } from '#lanes/owned-lane.ts';
+import type { ScheduleClock } from '#schedule-clock.ts';
+
+import type { DeliveryRates } from './delivery-rates.ts';
+import { fetchDue, type LaneRequest } from './fetch-due.sql.ts';
+import type { LaneKeeper } from './lane-keeper.ts';
+import type { RunningSends } from './running-sends.ts';
+
+type ServeDeps = {
+  db: Database;
+  clock: ScheduleClock;
+  keeper: Pick<LaneKeeper, 'lanes' | 'giveTurn'>;
+  rates: Pick<DeliveryRates, 'settle' | 'isHeldBack'>;
+  sends: Pick<RunningSends, 'begin'>;
+  inFlightPerLaneMax: number;
+  /** Marks lanes in which more is to be done. */
+  markDue(laneIds: readonly string[]): void;
+};
+
+type FoundInLane = {
+  lane: OwnedLane;
+  request: LaneRequest;
+  found: DueDelivery[];
+  fetchedMs: number;
+};
+
+/**
+ * Fetches what is due in lanes and begins its sends. Answers whether deliveries of deleted endpoints are left to
+ * cancel.
+ */
+export function createServeLanes(
+  deps: ServeDeps,
+): (requests: readonly LaneRequest[]) => Promise<boolean> {
+  const { db, clock, keeper, rates } = deps;
+  return async (requests) => {
+    for (const { id } of requests) {
+      const lane = keeper.lanes.get(id);
+      if (lane === undefined) continue;
+      // Before the fetch: a lane that is marked while it runs is fetched again.
+      lane.isDirty = false;
+      keeper.giveTurn(lane);
+    }
+    const { due, deletedLaneIds } = await fetchDue(db, clock, requests);
+    const byLane = Map.groupBy(due, ({ laneId }) => laneId);
+    const fetchedMs = performance.now();
+    for (const request of requests) {
+      const lane = keeper.lanes.get(request.id);
+      const found = byLane.get(request.id);
+      if (lane !== undefined && found !== undefined) {
+        begin(deps, { lane, request, found, fetchedMs });
+      }
+    }
+    await rates.settle(requests, due);
+    return deletedLaneIds.length > 0 && (await cancel(deletedLaneIds));
+  };
+
+  /**
+   * One batch: the rest is for further turns, between which other lanes have theirs. Locked rows wait for a later one.
+   */
+  async function cancel(laneIds: readonly string[]): Promise<boolean> {
+    const isMore = (await cancelLanes(db, laneIds)) > 0;
+    if (isMore) deps.markDue(laneIds);
+    return isMore;
+  }
+}
+
+function begin(deps: ServeDeps, { lane, request, found, fetchedMs }: FoundInLane): void {
+  const { rates, sends, inFlightPerLaneMax } = deps;
+  const isAll = found.length < request.take;
+  lane.activeMs = fetchedMs;
+  if (!isAll) lane.isDirty = true;
+  sendsRepeated(countRepeats(lane, found.length, inFlightPerLaneMax));
+  if (isAll) lane.isTakenOver = false;
+  const isHeldBack = rates.isHeldBack(lane.accountId);
+  for (const due of found) sends.begin({ due, lane, fetchedMs, isHeldBack });
+}
