@@ -1,5 +1,6 @@
 import { TOPICS } from '@pixmesh/contracts/topics';
 import { appendEvents, type OutboundEvent } from '@pixmesh/postgres/events';
+import { ensureEventPartitions } from '@pixmesh/postgres/partition-upkeep';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 import { createWakeSignal } from '@pixmesh/service/wake-signal';
@@ -37,6 +38,8 @@ test.each(SCHEMAS)(
     await using database = await createTestDatabase(schema);
     const adminUrl = `${database.adminUrl}?options=-c%20search_path%3D${schema}`;
     await using admin = createPool({ url: adminUrl, applicationName: 'month-turn', max: 2 });
+    // The month may have turned since the database was made.
+    await ensureEventPartitions(database.db);
     const complete = await countMonths(admin);
     await dropMonthsToCome(admin);
     expect(await countMonths(admin)).toBeLessThan(complete);
@@ -60,7 +63,7 @@ test.each(SCHEMAS)(
         },
       });
       const published = await publishFor(OPEN_MS, { db: database.db, wake: signal.notify });
-      expect(await countMonths(admin)).toBe(complete);
+      expect(await countMonths(admin)).toBeGreaterThanOrEqual(complete);
       return published;
     });
     const longest = Math.max(...ages);

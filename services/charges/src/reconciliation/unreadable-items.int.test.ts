@@ -109,7 +109,9 @@ test.each(['unreadable', 'foreign_code', 'timeout', 'status_500', 'no_turn:full'
 
 test('a check of charges fails once the acquirer answers for twenty in succession none', async () => {
   const AWAY = { kind: 'unknown', cause: 'timeout' } as const;
-  await Promise.all(Array.from({ length: 40 }, () => storeCharge(database.db)));
+  await Promise.all(
+    Array.from({ length: 40 }, () => storeCharge(database.db, { createdAt: new Date() })),
+  );
   await expect(compareCharges(() => AWAY)).rejects.toThrow('look-up unknown');
   let asked = 0;
   const { breaks } = await compareCharges(() => {

@@ -77,7 +77,7 @@ async function growOldWeeks(db: Database, weeks: number): Promise<void> {
             - current_setting('test.age')::integer * interval '1 week';
         begin
           execute format(
-            'create table request_log_%s partition of request_log for values from (%L) to (%L)',
+            'create table if not exists request_log_%s partition of request_log for values from (%L) to (%L)',
             to_char(week, 'YYYYMMDD'), uuid_v7_floor(week), uuid_v7_floor(week + interval '1 week')
           );
           insert into request_log

@@ -339,9 +339,24 @@ function ago(ms: number): string {
   return new Date(Date.now() - ms).toISOString();
 }
 
-describe('an event older than the retained history', () => {
+describe('an event that no partition takes', () => {
+  test('waits where it is an event of now', async () => {
+    await using own = await createTestDatabase('webhook_dispatcher');
+    await using admin = createPool({ url: own.adminUrl, applicationName: 'test', max: 1 });
+    await admin.query(sql`select set_config('search_path', 'webhook_dispatcher', false)`);
+    await dropPartitions(admin);
+    const event = aChargeEvent();
+    const intake = anIntake(own.db);
+    await expect(intake.take(event)).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' });
+    await admin.query(sql`
+    create table events_now partition of events
+    for values from ('01000000-0000-7000-8000-000000000000') to ('02000000-0000-7000-8000-000000000000')`);
+    await intake.take(event);
+    expect(await readStoredDeliveries(own.db, event.event_id)).toHaveLength(1);
+  });
+
   test.each(['00000000-0001-7000-8000-000000000001', 'ffffffff-ffff-7000-8000-000000000001'])(
-    'is refused for ever and never stored, beside others that are (%s)',
+    'and none ever will is refused and never stored, beside others that are (%s)',
     async (eventId) => {
       await using own = await createTestDatabase('webhook_dispatcher');
       await using admin = createPool({ url: own.adminUrl, applicationName: 'test', max: 1 });

@@ -56,7 +56,7 @@ async function growOldWeeks(db: Database, weeks: number): Promise<void> {
         week := date_trunc('week', now()) - age * interval '1 week';
         foreach parent in array array['events', 'deliveries', 'attempts'] loop
           execute format(
-            'create table %I partition of %I for values from (%L) to (%L)',
+            'create table if not exists %I partition of %I for values from (%L) to (%L)',
             parent || '_' || to_char(week, 'YYYYMMDD'), parent, uuid_v7_floor(week),
             uuid_v7_floor(week + interval '1 week')
           );
@@ -332,7 +332,7 @@ describe('partitions', () => {
             execute format('drop table %s', part);
           end loop;
           execute format(
-            'create table %I partition of %I for values from (minvalue) to (%L)',
+            'create table if not exists %I partition of %I for values from (minvalue) to (%L)',
             parent || '_first', parent, uuid_v7_floor(date_trunc('week', now(), 'UTC') - interval '5 weeks')
           );
         end loop;
