@@ -10,7 +10,7 @@ import { databaseClock } from '#schedule-clock.ts';
 /** Owns every lane, and begins nothing before a turn. */
 export const OWNS_ALL: LocalSender = {
   serves: () => true,
-  lastTurn: () => null,
+  lastTurn: () => 0,
   sendQueued: (queued) => queued.map(({ laneId }) => laneId),
 };
 

@@ -34,9 +34,9 @@ export type LocalSender = {
   /** Whether it serves these lanes, as far as it knows. */
   serves(laneIds: readonly string[]): boolean;
   /** To be asked before deliveries are stored: which turn of the sender was the last that cannot find them. */
-  lastTurn(): number | null;
+  lastTurn(): number;
   /** Begins the sends that need no turn; answers the lanes of the others. */
-  sendQueued(deliveries: readonly QueuedDelivery[], afterTurn: number | null): string[];
+  sendQueued(deliveries: readonly QueuedDelivery[], afterTurn: number): string[];
 };
 
 /** An event and the endpoints that may receive it. */
@@ -53,7 +53,7 @@ export async function storeEvents(
   const events = [...new Map(incoming.map((event) => [event.eventId, event])).values()];
   const candidates = await findCandidates(deps, events);
   for (const portion of inPortions(eventsInTurn(candidates))) {
-    const turn = deps.sender?.lastTurn() ?? null;
+    const turn = deps.sender?.lastTurn() ?? 0;
     const queued =
       (await storeAtOnce(deps, portion)) ??
       (await deps.db.transaction((tx) => storePortion(tx, deps, portion)));

@@ -15,6 +15,11 @@ const RECOVERED_SHARE_OF_LANE = 1 / 3;
 /** One in so many sends of a lane is for retries and recovered deliveries, while any are due. */
 const OTHERS_EVERY = 10;
 
+/** A lane that had nothing to do for so long is polled more rarely: wake-ups tell of what comes. */
+const QUIET_AFTER_MS = 1_000;
+/** Short beside half of what a lease has beyond a request, so that its lease is renewed in time. */
+const QUIET_POLL_MS = 600;
+
 /** A lane that this process serves. Instants are of the process's own clock. */
 export type OwnedLane = {
   readonly id: string;
@@ -48,6 +53,8 @@ export type OwnedLane = {
   lastTurn: number;
   /** When it last had something to do. */
   activeMs: number;
+  /** When what is due in it was last fetched. */
+  fetchedMs: number;
   /** Whether what is fetched next may have been sent already, by an owner that died. */
   isTakenOver: boolean;
   /** What may have been, of what was fetched so far. */
@@ -74,6 +81,7 @@ export function toOwnedLane(claim: ClaimedLane, leaseEndsMs: number): OwnedLane 
     isDraining: false,
     lastTurn: 0,
     activeMs: nowMs,
+    fetchedMs: -Infinity,
     isTakenOver: claim.isTakenOver,
     repeatedCount: 0,
   };
@@ -116,6 +124,11 @@ export function roomForRecovered(lane: OwnedLane, perLaneMax: number): number {
 /** Whether one of the next `take` sends belongs to the others. */
 export function wantsOther(lane: OwnedLane, take: number): boolean {
   return lane.firstsInARow + take >= OTHERS_EVERY;
+}
+
+/** Whether something may be due in it that no wake-up tells of. */
+export function isPolled({ activeMs, fetchedMs }: OwnedLane, nowMs: number): boolean {
+  return nowMs - activeMs < QUIET_AFTER_MS || nowMs - fetchedMs >= QUIET_POLL_MS;
 }
 
 /** A delivery whose request begins. */

@@ -4,8 +4,11 @@ import type { OwnedLane } from '#lanes/owned-lane.ts';
 import { returnLanes, releaseLanes } from '#lanes/release-lanes.sql.ts';
 import type { ScheduleClock } from '#schedule-clock.ts';
 
-/** A lane with nothing to do is released after this long. One that waits for a slot or its rate has something to do. */
-const IDLE_MS = 1_000;
+/**
+ * A lane with nothing to do is released after this long. One that waits for a slot or its rate has something to do. What
+ * comes to a lane that is kept waits for no claim.
+ */
+const IDLE_MS = 5_000;
 /** Deliveries of a lane after which it is returned, while other lanes of its account wait for slots. */
 const QUANTUM = 50;
 /**
@@ -32,7 +35,7 @@ export type LaneRotation = {
   rotate(waiting: RotatedAccounts): Promise<void>;
   /** Leaves this part of the lanes that have something to do to other senders, each once its sends have ended. */
   leave(share: number): void;
-  /** Returns every lane of which nothing is in flight. */
+  /** Returns every lane of which nothing is in flight, or releases it where it has nothing to do. */
   returnIdle(): Promise<void>;
 };
 
@@ -57,11 +60,11 @@ export function createLaneRotation({ db, clock, lanes }: RotationDeps): LaneRota
       ({ isDraining, isDirty, accountId }) => isDraining || (isDirty && forSlots.has(accountId)),
     );
     if (over.length > 0) await returnToOthers(over);
-    const idle = free.filter(
-      (lane) => lanes.has(lane.id) && !lane.isDirty && nowMs - lastBusyMs(lane) > IDLE_MS,
+    await release(
+      free.filter(
+        (lane) => lanes.has(lane.id) && !lane.isDirty && nowMs - lastBusyMs(lane) > IDLE_MS,
+      ),
     );
-    if (idle.length === 0) return;
-    for (const id of await releaseLanes(db, clock, idle)) lanes.delete(id);
   }
 
   function leave(share: number): void {
@@ -76,7 +79,15 @@ export function createLaneRotation({ db, clock, lanes }: RotationDeps): LaneRota
 
   async function returnIdle(): Promise<void> {
     const idle = [...lanes.values()].filter((lane) => lane.inFlight.size === 0);
-    if (idle.length > 0) await returnToOthers(idle);
+    // Nobody needs to claim what has nothing due. What is being queued for at this moment is left, and returned.
+    await release(idle.filter(({ isDirty }) => !isDirty));
+    const others = idle.filter(({ id }) => lanes.has(id));
+    if (others.length > 0) await returnToOthers(others);
+  }
+
+  async function release(idle: readonly OwnedLane[]): Promise<void> {
+    if (idle.length === 0) return;
+    for (const id of await releaseLanes(db, clock, idle)) lanes.delete(id);
   }
 
   async function returnToOthers(over: readonly OwnedLane[]): Promise<void> {

@@ -10,26 +10,25 @@ import type { SenderTurns } from './sender-turns.ts';
 
 /** What is queued by the sender's own process, sent without a turn. */
 export type QueuedSends = {
-  /**
-   * Before something is queued: the number of the last turn that a lane was given. What is queued from now on is found
-   * by later ones only. Null while a turn is under way.
-   */
-  lastTurn(): number | null;
+  /** Before something is queued: only turns of lanes behind this number may find it. */
+  lastTurn(): number;
   /**
    * Begins the sends of what was queued after a turn, lane by lane, where nothing else waits. Answers the lanes of all
    * others.
    */
-  sendQueued(queued: readonly QueuedDelivery[], afterTurn: number | null): string[];
+  sendQueued(queued: readonly QueuedDelivery[], afterTurn: number): string[];
 };
 
 type QueuedSendsDeps = {
-  keeper: Pick<LaneKeeper, 'lanes' | 'lastTurn' | 'giveTurn'>;
+  keeper: Pick<LaneKeeper, 'lanes' | 'giveTurn'>;
   recorder: Pick<OutcomeRecorder, 'isBehind'>;
   rates: Pick<DeliveryRates, 'isLimited'>;
   sends: Pick<RunningSends, 'size' | 'begin'>;
-  turns: Pick<SenderTurns, 'isBusy' | 'isWaiting'>;
+  turns: Pick<SenderTurns, 'isBusy' | 'lastFinished' | 'isWaiting'>;
   inFlightMax: number;
   inFlightPerLaneMax: number;
+  /** What must be left of a lane's lease for a request to begin. */
+  leaseLeftMsMin: number;
 };
 
 /**
@@ -40,7 +39,7 @@ type QueuedSendsDeps = {
 export function createQueuedSends(deps: QueuedSendsDeps): QueuedSends {
   const { keeper, turns, sends } = deps;
   return {
-    lastTurn: () => (turns.isBusy() ? null : keeper.lastTurn()),
+    lastTurn: turns.lastFinished,
     sendQueued: (queued, afterTurn) =>
       [...Map.groupBy(queued, ({ laneId }) => laneId)].flatMap(([laneId, ofLane]) =>
         sendAll(laneId, { ofLane, afterTurn }) ? [] : [laneId],
@@ -50,10 +49,10 @@ export function createQueuedSends(deps: QueuedSendsDeps): QueuedSends {
   /** Answers whether it has begun all of them. */
   function sendAll(
     laneId: string,
-    { ofLane, afterTurn }: { ofLane: readonly QueuedDelivery[]; afterTurn: number | null },
+    { ofLane, afterTurn }: { ofLane: readonly QueuedDelivery[]; afterTurn: number },
   ): boolean {
     const lane = keeper.lanes.get(laneId);
-    if (turns.isBusy() || afterTurn === null || lane === undefined) return false;
+    if (turns.isBusy() || lane === undefined) return false;
     const queued = ofLane.flatMap(({ due }) => due ?? []);
     if (queued.length < ofLane.length || lane.lastTurn > afterTurn || !mayBegin(lane, queued)) {
       return false;
@@ -70,8 +69,9 @@ export function createQueuedSends(deps: QueuedSendsDeps): QueuedSends {
     const { isDirty, isDraining, isTakenOver, failureCount, accountId } = lane;
     if (isDirty || isDraining || isTakenOver || failureCount > 0) return false;
     if (deps.recorder.isBehind() || deps.rates.isLimited(accountId)) return false;
-    if (turns.isWaiting(accountId)) return false;
-    const room = roomOf(lane, deps.inFlightPerLaneMax, performance.now());
+    const nowMs = performance.now();
+    if (turns.isWaiting(accountId) || lane.leaseEndsMs - nowMs < deps.leaseLeftMsMin) return false;
+    const room = roomOf(lane, deps.inFlightPerLaneMax, nowMs);
     const freeShare = 1 - SCARCE_SHARE;
     return queued.length <= room && sends.size() + queued.length <= deps.inFlightMax * freeShare;
   }

@@ -1,6 +1,7 @@
 import type { Database } from '@pixmesh/postgres/pool';
 
 import type { OutcomeRecorder } from '#attempts/outcome-recorder.ts';
+import { isPolled } from '#lanes/owned-lane.ts';
 import type { ScheduleClock } from '#schedule-clock.ts';
 
 import type { DeliveryRates } from './delivery-rates.ts';
@@ -28,6 +29,8 @@ export type SenderTurns = {
   isSaturated(): boolean;
   /** Whether one is under way, or the last one has been: lanes are fetched, released and returned. */
   isBusy(): boolean;
+  /** The number of the last turn that a lane was given before the one that is under way. */
+  lastFinished(): number;
   /** Whether lanes of the account wait for slots or for its rate. */
   isWaiting(accountId: string): boolean;
   /** Returns whether another turn should follow at once. */
@@ -47,12 +50,15 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
   const waiting = createWaitingAccounts();
   const serveLanes = createServeLanes({ ...deps, markDue });
   let isBusy = false;
+  let startedAfter = 0;
   return {
     markDue,
     isSaturated: () => isSaturated,
     isBusy: () => isBusy,
+    lastFinished: () => (isBusy ? startedAfter : keeper.lastTurn()),
     isWaiting: (accountId) => waiting.current().has(accountId),
     turn: async (isPoll) => {
+      startedAfter = keeper.lastTurn();
       isBusy = true;
       return await turn(isPoll).finally(() => (isBusy = false));
     },
@@ -98,6 +104,8 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
 
   async function rotate(): Promise<void> {
     await keeper.rotate(waiting.takeNoted());
-    markDue([]);
+    mayClaim = true;
+    const nowMs = performance.now();
+    for (const lane of keeper.lanes.values()) lane.isDirty ||= isPolled(lane, nowMs);
   }
 }

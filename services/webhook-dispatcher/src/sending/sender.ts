@@ -89,7 +89,8 @@ export function startSender(deps: SenderDeps): Sender {
     accountOf: (laneId) => keeper.lanes.get(laneId)?.accountId,
   });
   const turns = createSenderTurns({ ...deps, keeper, rates, recorder, sends });
-  const queued = createQueuedSends({ ...deps, keeper, rates, recorder, sends, turns });
+  const parts = { keeper, rates, recorder, sends, turns };
+  const queued = createQueuedSends({ ...deps, ...parts, leaseLeftMsMin: leaseLeftMsMinOf(deps) });
   let polledMs = -Infinity;
   const loop = startPollingLoop({ name: 'sender', logger, signal, turn });
   const state = (): SenderState => ({
@@ -143,8 +144,12 @@ function sendDepsOf(deps: SenderDeps, recorder: OutcomeRecorder) {
     recorder,
     logger: deps.logger,
     secrets: createOpenedSecrets(deps.sealingPrivateKeys),
-    leaseLeftMsMin: deps.timeoutMs + START_MARGIN_MS,
+    leaseLeftMsMin: leaseLeftMsMinOf(deps),
   };
+}
+
+function leaseLeftMsMinOf({ timeoutMs }: SenderDeps): number {
+  return timeoutMs + START_MARGIN_MS;
 }
 
 async function notingOutages<T>(keeper: LaneKeeper, turn: Promise<T>): Promise<T> {

@@ -43,6 +43,7 @@ export function createServeLanes(
       if (lane === undefined) continue;
       // Before the fetch: a lane that is marked while it runs is fetched again.
       lane.isDirty = false;
+      lane.fetchedMs = performance.now();
       keeper.giveTurn(lane);
     }
     const { due, deletedLaneIds } = await fetchDue(db, clock, requests);
