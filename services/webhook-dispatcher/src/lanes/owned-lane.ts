@@ -16,9 +16,9 @@ const RECOVERED_SHARE_OF_LANE = 1 / 3;
 const OTHERS_EVERY = 10;
 
 /** A lane that had nothing to do for so long is polled more rarely: wake-ups tell of what comes. */
-const QUIET_AFTER_MS = 1_000;
+const IDLE_AFTER_MS = 1_000;
 /** Short beside half of what a lease has beyond a request, so that its lease is renewed in time. */
-const QUIET_POLL_MS = 600;
+const IDLE_POLL_MS = 600;
 
 /** A lane that this process serves. Instants are of the process's own clock. */
 export type OwnedLane = {
@@ -128,7 +128,7 @@ export function wantsOther(lane: OwnedLane, take: number): boolean {
 
 /** Whether something may be due in it that no wake-up tells of. */
 export function isPolled({ activeMs, fetchedMs }: OwnedLane, nowMs: number): boolean {
-  return nowMs - activeMs < QUIET_AFTER_MS || nowMs - fetchedMs >= QUIET_POLL_MS;
+  return nowMs - activeMs < IDLE_AFTER_MS || nowMs - fetchedMs >= IDLE_POLL_MS;
 }
 
 /** A delivery whose request begins. */

@@ -117,7 +117,7 @@ describe('what is queued', () => {
 });
 
 describe('a sender of the same process', () => {
-  test('begins what is queued in a quiet lane of its own, which nobody is woken for', async () => {
+  test('begins what is queued in an idle lane of its own, which nobody is woken for', async () => {
     await using receiver = await startReceiver();
     await using sender = startSenderTo(database.db, { shop: receiver });
     const { anEvent } = aMerchant();
