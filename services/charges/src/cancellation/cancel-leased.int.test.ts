@@ -8,6 +8,7 @@ import { leaseCharge } from '#charge/charge-checks.sql.ts';
 import { findAnyCharge } from '#charge/charges.sql.ts';
 import { createChargeMoves } from '#charge/move-charges.sql.ts';
 import { createChargeReceipts } from '#received/receipts.sql.ts';
+import { createRecordedPix } from '#received/received-pix.sql.ts';
 import { aReceivedPix } from '#test/a-received-pix.ts';
 import { RECEIVER } from '#test/charges-under-test.ts';
 import { storeCharge } from '#test/store-charge.ts';
@@ -31,6 +32,7 @@ test('a cancellation that records a Pix leaves the lease of a check under way al
     db,
     moves: createChargeMoves(db),
     receipts: createChargeReceipts(db),
+    recordedPix: createRecordedPix(db),
     logger: createLogger('charges', 'silent'),
     receiver: RECEIVER,
     wakeOutbox: () => undefined,
