@@ -24,7 +24,14 @@ function choose(own: string | null, endpoints: readonly SubscribedEndpoint[]): C
 }
 
 function anEndpoint(changes: Partial<SubscribedEndpoint> = {}): SubscribedEndpoint {
-  return { id: newId(), url: URL_TEXT, sealedSecret: null, active: true, ...changes };
+  return {
+    id: newId(),
+    url: URL_TEXT,
+    sealedSecret: null,
+    active: true,
+    isDisabled: false,
+    ...changes,
+  };
 }
 
 function forResource(url: string): ChosenDelivery {
@@ -119,6 +126,7 @@ test('however many endpoints there are, each rule holds by itself', () => {
     url: urls,
     sealedSecret: fc.constant(null),
     active: fc.boolean(),
+    isDisabled: fc.constant(false),
   });
   const endpoints = fc.uniqueArray(endpoint, { selector: ({ id }) => id, maxLength: 8 });
   fc.assert(

@@ -13,6 +13,8 @@ export type SubscribedEndpoint = {
   /** Null once it is deleted. */
   sealedSecret: string | null;
   active: boolean;
+  /** Whether nothing is sent to it now, whatever it was when the event happened. */
+  isDisabled: boolean;
 };
 
 /** One delivery that an event makes. */

@@ -7,6 +7,8 @@ import {
   wasRegisteredAt,
 } from '#endpoints/was-active-at.sql.ts';
 
+import { isDisabled } from '#lanes/disabled-endpoint.sql.ts';
+
 import type { SubscribedEndpoint } from './choose-deliveries.ts';
 
 /** Whose endpoints may receive events of one type. */
@@ -88,6 +90,7 @@ export function subscriptionsStatement(subscriptions: readonly Subscription[]): 
       )
       select
         subscription.place, endpoints.id, endpoints.url, endpoints.sealed_secret as "sealedSecret",
+        ${isDisabled} as "isDisabled",
         ${wasActiveAt(occurredAt)} and ${wasRegisteredAt(occurredAt, type)} as active
       from unnest(
         ${subscriptions.map(({ place }) => place)}::int[],

@@ -50,7 +50,11 @@ function firstAttempt(
   );
 }
 
-/** Which secret signs a delivery that stands for both is decided where it is fetched (decision 179). */
+/**
+ * Null for an endpoint that was active when the event happened and is paused now: its deliveries wait until it is
+ * resumed, or nothing is sent to it. Which secret signs a delivery that stands for both is decided where it is fetched
+ * (decision 179).
+ */
 function receiverOf(
   { resourceId, endpoints }: ChosenEvent,
   { delivery, stored }: { delivery: NewDelivery; stored: AddedEvent },
@@ -59,7 +63,7 @@ function receiverOf(
   if (forResourceUrl) return null;
   if (endpointId === null) return stored.own && { ...stored.own, secretOwnerId: resourceId };
   const endpoint = endpoints.find(({ id }) => id === endpointId);
-  if (endpoint === undefined || endpoint.sealedSecret === null) return null;
+  if (!endpoint || endpoint.isDisabled || endpoint.sealedSecret === null) return null;
   const { url, sealedSecret } = endpoint;
   return { url, sealedSecret, secretOwnerId: endpointId };
 }

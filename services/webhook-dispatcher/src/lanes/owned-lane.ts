@@ -126,9 +126,19 @@ export function wantsOther(lane: OwnedLane, take: number): boolean {
   return lane.firstsInARow + take >= OTHERS_EVERY;
 }
 
-/** Whether something may be due in it that no wake-up tells of. */
-export function isPolled({ activeMs, fetchedMs }: OwnedLane, nowMs: number): boolean {
-  return nowMs - activeMs < IDLE_AFTER_MS || nowMs - fetchedMs >= IDLE_POLL_MS;
+/**
+ * Lanes to look into at a poll: those that had something to do lately, and of the idle ones at most so many, whose last
+ * fetch is longest ago. Each takes a slot until it is known that nothing is due in it.
+ */
+export function toPoll(lanes: Iterable<OwnedLane>, idleMax: number): OwnedLane[] {
+  const nowMs = performance.now();
+  const [active, idle]: [OwnedLane[], OwnedLane[]] = [[], []];
+  for (const lane of lanes) {
+    if (nowMs - lane.activeMs < IDLE_AFTER_MS) active.push(lane);
+    else if (nowMs - lane.fetchedMs >= IDLE_POLL_MS) idle.push(lane);
+  }
+  if (idle.length > idleMax) idle.sort((one, other) => one.fetchedMs - other.fetchedMs);
+  return [...active, ...idle.slice(0, idleMax)];
 }
 
 /** A delivery whose request begins. */

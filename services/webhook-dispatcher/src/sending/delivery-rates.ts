@@ -6,7 +6,7 @@ import type { ScheduleClock } from '#schedule-clock.ts';
 
 import type { LaneRequest } from './fetch-due.sql.ts';
 
-/** A changed limit is known this soon. */
+/** A changed limit is known by the first turn after this. */
 const REFRESH_MS = 1_000;
 /** An account whose rate is used up is not asked about for as long as one delivery takes, within these. */
 const PAUSE_MS_MIN = 50;

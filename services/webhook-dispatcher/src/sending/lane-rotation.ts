@@ -9,6 +9,9 @@ import type { ScheduleClock } from '#schedule-clock.ts';
  * comes to a lane that is kept waits for no claim.
  */
 const IDLE_MS = 5_000;
+/** With more lanes than this an idle one is released sooner: what waits needs its place. */
+const LANES_MANY = 2_048;
+const IDLE_MS_OF_MANY = 1_000;
 /** Deliveries of a lane after which it is returned, while other lanes of its account wait for slots. */
 const QUANTUM = 50;
 /**
@@ -60,9 +63,10 @@ export function createLaneRotation({ db, clock, lanes }: RotationDeps): LaneRota
       ({ isDraining, isDirty, accountId }) => isDraining || (isDirty && forSlots.has(accountId)),
     );
     if (over.length > 0) await returnToOthers(over);
+    const idleMs = lanes.size > LANES_MANY ? IDLE_MS_OF_MANY : IDLE_MS;
     await release(
       free.filter(
-        (lane) => lanes.has(lane.id) && !lane.isDirty && nowMs - lastBusyMs(lane) > IDLE_MS,
+        (lane) => lanes.has(lane.id) && !lane.isDirty && nowMs - lastBusyMs(lane) > idleMs,
       ),
     );
   }
@@ -87,16 +91,24 @@ export function createLaneRotation({ db, clock, lanes }: RotationDeps): LaneRota
 
   async function release(idle: readonly OwnedLane[]): Promise<void> {
     if (idle.length === 0) return;
-    for (const id of await releaseLanes(db, clock, idle)) lanes.delete(id);
+    for (const id of await orDoubt(idle, releaseLanes(db, clock, idle))) lanes.delete(id);
   }
 
   async function returnToOthers(over: readonly OwnedLane[]): Promise<void> {
-    await returnLanes(db, clock, over);
+    await orDoubt(over, returnLanes(db, clock, over));
     for (const { id } of over) {
       lanes.delete(id);
       returned.set(id, performance.now());
     }
   }
+}
+
+/** Without an answer they may be another sender's already: nothing is sent in them before they are renewed. */
+async function orDoubt<T>(lanes: readonly OwnedLane[], change: Promise<T>): Promise<T> {
+  return await change.catch((error: unknown) => {
+    for (const lane of lanes) lane.leaseEndsMs = -Infinity;
+    throw error;
+  });
 }
 
 function isServedLong({ servedCount, claimedMs }: OwnedLane, nowMs: number): boolean {

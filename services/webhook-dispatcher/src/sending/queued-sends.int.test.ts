@@ -107,6 +107,19 @@ describe('what is queued', () => {
     }
   });
 
+  test.each([{ pausedBefore: 'the event' }, { pausedBefore: 'it is taken in' }])(
+    'for an endpoint that was paused before $pausedBefore is not sent',
+    async ({ pausedBefore }) => {
+      const { owner, anEvent } = aMerchant();
+      const pausedAt = pausedBefore === 'the event' ? null : new Date(Date.now() + 60_000);
+      const paused = { ...owner, url: OFFICE, secret: SECRET, active: false, pausedAt };
+      const { id } = await storeEndpoint(database.db, paused);
+      const queued: QueuedDelivery[] = [];
+      await take(database.db, anEvent({ url: null }), { sender: keep(queued, false) });
+      expect(queued).toEqual(pausedAt === null ? [] : [{ laneId: id, due: null }]);
+    },
+  );
+
   test('for an endpoint that stands for the URL of its resource, too, is left to a fetch', async () => {
     const { owner, anEvent, laneId } = aMerchant();
     await storeEndpoint(database.db, { ...owner, url: SHOP, secret: SECRET });

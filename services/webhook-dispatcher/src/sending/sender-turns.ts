@@ -1,7 +1,7 @@
 import type { Database } from '@pixmesh/postgres/pool';
 
 import type { OutcomeRecorder } from '#attempts/outcome-recorder.ts';
-import { isPolled } from '#lanes/owned-lane.ts';
+import { toPoll } from '#lanes/owned-lane.ts';
 import type { ScheduleClock } from '#schedule-clock.ts';
 
 import type { DeliveryRates } from './delivery-rates.ts';
@@ -10,6 +10,9 @@ import { planFetch } from './plan-fetch.ts';
 import type { RunningSends } from './running-sends.ts';
 import { createServeLanes } from './serve-lanes.ts';
 import { createWaitingAccounts } from './waiting-accounts.ts';
+
+/** Idle lanes that one poll looks into, as a part of all slots. */
+const IDLE_SHARE = 1 / 4;
 
 type TurnDeps = {
   db: Database;
@@ -105,7 +108,7 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
   async function rotate(): Promise<void> {
     await keeper.rotate(waiting.takeNoted());
     mayClaim = true;
-    const nowMs = performance.now();
-    for (const lane of keeper.lanes.values()) lane.isDirty ||= isPolled(lane, nowMs);
+    const idleMax = Math.ceil(inFlightMax * IDLE_SHARE);
+    for (const lane of toPoll(keeper.lanes.values(), idleMax)) lane.isDirty = true;
   }
 }

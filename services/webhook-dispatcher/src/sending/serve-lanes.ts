@@ -46,7 +46,10 @@ export function createServeLanes(
       lane.fetchedMs = performance.now();
       keeper.giveTurn(lane);
     }
-    const { due, deletedLaneIds } = await fetchDue(db, clock, requests);
+    const { due, deletedLaneIds } = await fetchDue(db, clock, requests).catch((error: unknown) => {
+      deps.markDue(requests.map(({ id }) => id));
+      throw error;
+    });
     const byLane = Map.groupBy(due, ({ laneId }) => laneId);
     const fetchedMs = performance.now();
     for (const request of requests) {
