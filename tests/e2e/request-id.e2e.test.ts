@@ -39,14 +39,17 @@ async function expectWay(requestId: string, services: readonly string[]): Promis
   });
 }
 
-/** The request behind the delivery that a merchant got: the line of its attempt names it. */
-function requestBehind(delivery: Json): string {
+/** The request behind the delivery that a merchant got: the line of its attempt names it, once that has ended. */
+async function requestBehind(delivery: Json): Promise<string> {
   const id = delivery.headers['x-webhook-delivery'];
   const file = path.join(inject('home'), 'logs', 'webhook-dispatcher.log');
-  const line = readFileSync(file, 'utf8')
-    .split('\n')
-    .find((one) => one.includes(id));
-  return JSON.parse(line ?? '{}').request_id;
+  return await eventually(async () => {
+    const line = readFileSync(file, 'utf8')
+      .split('\n')
+      .find((one) => one.startsWith('{') && one.includes(id));
+    expect(line).toBeDefined();
+    return JSON.parse(line ?? '').request_id;
+  });
 }
 
 async function deliveriesOf(hook: string, count: number): Promise<Json[]> {
@@ -70,9 +73,10 @@ test('one id shows the way of a charge’s creation, another that of its payment
   await simulator.pay(created.body.id);
   const deliveries = await deliveriesOf(hook, 3);
   await expectWay(creation, ['charges', 'gateway', 'webhook-dispatcher']);
-  const byEvent = new Map(
-    deliveries.map((one) => [one.headers['x-webhook-event'], requestBehind(one)]),
-  );
+  const byEvent = new Map<string, string>();
+  for (const one of deliveries) {
+    byEvent.set(one.headers['x-webhook-event'], await requestBehind(one));
+  }
   expect(byEvent.get('charge.pix.created')).toBe(creation);
   expect(byEvent.get('charge.pix.emitted')).toBe(creation);
   // The acquirer's callback is a request of its own, and what it leads to belongs to it.
