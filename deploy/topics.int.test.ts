@@ -82,14 +82,14 @@ test('the owner queues events once more, of a key or of all, and says how many b
     out: '{"gateway":1}\n',
   });
   expect(await queued()).toEqual([ONE.eventId]);
-  expect(await run('republish', ...since, '--all')).toMatchObject({ out: '{"gateway":2}\n' });
+  expect(await run('republish', ...since)).toMatchObject({ out: '{"gateway":2}\n' });
   expect(await queued()).toEqual([ONE.eventId, ONE.eventId, TWO.eventId]);
-  const commands = ['--topic', 'ledger.commands.v1', '--from', '2026-01-01T00:00:00Z', '--all'];
+  const commands = ['--topic', 'ledger.commands.v1', '--from', '2026-01-01T00:00:00Z'];
   expect(await run('republish', ...commands)).toMatchObject({ out: '{"charges":0,"payouts":0}\n' });
 });
 
-test('nothing is queued for words that do not say which', async () => {
-  const words = ['--topic', AcquirerCallback.topic, '--from', '2026-01-01T00:00:00Z'];
+test('nothing is queued for words that do not say since when', async () => {
+  const words = ['--topic', AcquirerCallback.topic];
   const { code, out, error } = await run('republish', ...words);
   expect({ code, out }).toEqual({ code: 1, out: '' });
   expect(error).toMatch(/^deploy: usage: topics list .*\n$/);

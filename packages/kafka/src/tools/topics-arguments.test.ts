@@ -24,7 +24,7 @@ test('list and lag take a prefix, or that of the installation', () => {
 test('--help explains every command', () => {
   expect(parseTopicsArguments(['--help'])).toEqual({ command: 'help' });
   expect(parseTopicsArguments(['tail', '--help'])).toEqual({ command: 'help' });
-  const words = ['list', 'lag', 'tail NAME', 'republish', '--key KEY', '--all', '--prefix PREFIX'];
+  const words = ['list', 'lag', 'tail NAME', 'republish', '--key KEY', '--prefix PREFIX'];
   for (const word of [...words, '--from-beginning']) expect(TOPICS_HELP).toContain(word);
 });
 
@@ -40,11 +40,11 @@ test('tail takes a topic, where to begin, a key and a prefix', () => {
   expect(tail('--key', 'k', '--prefix', 'r2-')).toEqual({ ...TAIL, key: 'k', prefix: 'r2-' });
 });
 
-test('republish takes a topic, since when, and a key or the word for all of them', () => {
+test('republish takes a topic, since when, and a key or none', () => {
   const asked = ['republish', '--topic', TOPIC, '--from', '2026-11-22T10:00:00Z'];
   const from = new Date('2026-11-22T10:00:00Z');
   const all = { command: 'republish', topic: TOPIC, from, key: null };
-  expect(parseTopicsArguments([...asked, '--all'])).toEqual(all);
+  expect(parseTopicsArguments(asked)).toEqual(all);
   expect(parseTopicsArguments([...asked, '--key', 'k'])).toEqual({ ...all, key: 'k' });
 });
 
@@ -59,20 +59,18 @@ test.each([
   [['tail', TOPIC, '--all']],
   [['tail', TOPIC, '--until-now']],
   [['list', '--until-now']],
-  [['republish', '--topic', TOPIC, '--all']],
-  [['republish', '--topic', TOPIC, '--from', 'yesterday', '--all']],
-  [['republish', '--from', '2026-11-22', '--all']],
-  [['republish', '--topic', TOPIC, '--from', '2026-11-22']],
-  [['republish', '--topic', TOPIC, '--from', '2026-11-22', '--all', '--key', 'k']],
-  [['republish', '--topic', TOPIC, '--from', '2026-11-22', '--all', '--prefix', 'r2-']],
-  [['republish', '--topic', TOPIC, '--from', '2026-11-22', '--all', '--until-now']],
+  [['republish', '--topic', TOPIC]],
+  [['republish', '--topic', TOPIC, '--from', 'yesterday']],
+  [['republish', '--from', '2026-11-22']],
+  [['republish', '--topic', TOPIC, '--from', '2026-11-22', '--prefix', 'r2-']],
+  [['republish', '--topic', TOPIC, '--from', '2026-11-22', '--until-now']],
   [['lag', '--fast']],
 ])('%j is answered with the usage', (args) => {
   expect(() => parseTopicsArguments(args)).toThrow('usage: topics list');
 });
 
 test('a topic that there is not is answered with those that there are', () => {
-  for (const args of [['tail'], ['republish', '--from', '2026-11-22', '--all', '--topic']]) {
+  for (const args of [['tail'], ['republish', '--from', '2026-11-22', '--topic']]) {
     expect(() => parseTopicsArguments([...args, 'r2-charges.events.v1'])).toThrow(
       'no topic r2-charges.events.v1; there are acquirer.callbacks.v1, ',
     );

@@ -5,7 +5,7 @@ import { ConfigError } from '@pixmesh/service/config';
 
 const USAGE =
   'topics list | lag | tail NAME [--from-beginning [--until-now]] [--key KEY] (each with [--prefix PREFIX]) | ' +
-  'republish --topic NAME --from TIME (--key KEY | --all)';
+  'republish --topic NAME --from TIME [--key KEY]';
 
 /** What `--help` prints. */
 export const TOPICS_HELP = `usage: topics COMMAND
@@ -20,7 +20,6 @@ export const TOPICS_HELP = `usage: topics COMMAND
   republish --topic NAME --from TIME  queues what was written to a topic since then once more; what has been
                                       handled is not done again. Prints how many, by schema
     --key KEY                         only what has this key
-    --all                             every key
 
 --prefix PREFIX shows the topics and groups of that prefix, as of an installation before its restore.
 TIME is ISO 8601, such as 2026-11-22T10:00:00Z.`;
@@ -45,7 +44,6 @@ const OPTIONS = {
   help: { type: 'boolean' },
   'from-beginning': { type: 'boolean' },
   'until-now': { type: 'boolean' },
-  all: { type: 'boolean' },
   topic: { type: 'string' },
   from: { type: 'string' },
   key: { type: 'string' },
@@ -104,11 +102,9 @@ function readTail(names: readonly string[], values: Values): TailArguments | nul
 }
 
 function readRepublish(names: readonly string[], values: Values): TopicsArguments | null {
-  const { topic, from, key = null, all = false, ...rest } = values;
+  const { topic, from, key = null, ...rest } = values;
   const since = new Date(from ?? Number.NaN);
   if (names.length > 0 || !topic || Number.isNaN(since.getTime()) || !areUnsaid(rest)) return null;
-  // Every event of a topic is many: it has to be meant.
-  if ((key === null) !== all) return null;
   return { command: 'republish', topic: topicOf(topic), from: since, key };
 }
 
