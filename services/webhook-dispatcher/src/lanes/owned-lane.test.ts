@@ -16,6 +16,7 @@ import {
   roomForRecovered,
   roomOf,
   toOwnedLane,
+  toPoll,
   wantsOther,
 } from './owned-lane.ts';
 
@@ -186,4 +187,13 @@ test('what is recovered holds a third of the slots at most, and one where there 
   expect(lane.isDirty).toBe(true);
   expect(roomForRecovered(lane, PER_LANE_MAX)).toBe(3);
   expect([...lane.inFlight]).toEqual(['live']);
+});
+
+test('a poll looks into lanes that were active, and into a bounded number of idle ones, the longest unfetched first', () => {
+  const active = aLane({ activeMs: NOW_MS - 900, fetchedMs: NOW_MS });
+  const idleSince = (fetchedMs: number) => aLane({ activeMs: NOW_MS - 1_000, fetchedMs });
+  const [justFetched, late, later] = [599, 700, 800].map((ms) => idleSince(NOW_MS - ms));
+  const lanes = [justFetched!, late!, active, later!];
+  expect(toPoll(lanes, { idleMax: 9, nowMs: NOW_MS })).toEqual([active, late, later]);
+  expect(toPoll(lanes, { idleMax: 1, nowMs: NOW_MS })).toEqual([active, later]);
 });

@@ -130,8 +130,10 @@ export function wantsOther(lane: OwnedLane, take: number): boolean {
  * Lanes to look into at a poll: those that had something to do lately, and of the idle ones at most so many, whose last
  * fetch is longest ago. Each takes a slot until it is known that nothing is due in it.
  */
-export function toPoll(lanes: Iterable<OwnedLane>, idleMax: number): OwnedLane[] {
-  const nowMs = performance.now();
+export function toPoll(
+  lanes: Iterable<OwnedLane>,
+  { idleMax, nowMs }: { idleMax: number; nowMs: number },
+): OwnedLane[] {
   const [active, idle]: [OwnedLane[], OwnedLane[]] = [[], []];
   for (const lane of lanes) {
     if (nowMs - lane.activeMs < IDLE_AFTER_MS) active.push(lane);

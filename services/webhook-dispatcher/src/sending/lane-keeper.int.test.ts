@@ -1,4 +1,5 @@
 import { newId, NIL_ID } from '@pixmesh/kernel/ids';
+import type { Database } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
@@ -18,9 +19,9 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-function aKeeper(): LaneKeeper {
+function aKeeper(db = database.db): LaneKeeper {
   return createLaneKeeper({
-    db: database.db,
+    db,
     logger: createLogger('test', 'silent'),
     clock: databaseClock,
     timeoutMs: TIMEOUT_MS,
@@ -57,3 +58,28 @@ test('a sender that leaves a smaller part of its lanes than before keeps the oth
   keeper.leave(0.3);
   expect(countDraining()).toBe(5);
 });
+
+test('nothing is sent in a lane whose release got no answer before it is renewed, and another may have it', async () => {
+  const laneId = newId();
+  const keeper = aKeeper(losesAnswers(database.db));
+  await insertDueLanes([laneId]);
+  await keeper.claim(1, new Set());
+  const lane = keeper.lanes.get(laneId)!;
+  lane.isDirty = false;
+  await expect(keeper.returnIdle()).rejects.toThrow('the connection is lost');
+  expect(lane.leaseEndsMs).toBe(-Infinity);
+  lane.isDirty = true;
+  await keeper.renew();
+  expect(keeper.lanes.has(laneId)).toBe(false);
+});
+
+/** Commits, and says nothing of it. */
+function losesAnswers(db: Database): Database {
+  return {
+    ...db,
+    transaction: async (work) => {
+      await db.transaction(work);
+      throw new Error('the connection is lost');
+    },
+  };
+}

@@ -108,7 +108,7 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
   async function rotate(): Promise<void> {
     await keeper.rotate(waiting.takeNoted());
     mayClaim = true;
-    const idleMax = Math.ceil(inFlightMax * IDLE_SHARE);
-    for (const lane of toPoll(keeper.lanes.values(), idleMax)) lane.isDirty = true;
+    const bounds = { idleMax: Math.ceil(inFlightMax * IDLE_SHARE), nowMs: performance.now() };
+    for (const lane of toPoll(keeper.lanes.values(), bounds)) lane.isDirty = true;
   }
 }
