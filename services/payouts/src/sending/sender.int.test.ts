@@ -1,5 +1,7 @@
 import type { Acquirer } from '@pixmesh/acquirer/client';
 import { type AccountId, newId, type PayoutId } from '@pixmesh/kernel/ids';
+import { createPolledSignal } from '@pixmesh/postgres/due-work-poll';
+import type { Database } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -8,6 +10,8 @@ import { createIntentCommits } from '#creation/commit-intents.sql.ts';
 import { anIntent } from '#test/an-intent.ts';
 import { startSendingUnderTest, type SendingUnderTest } from '#test/sending-under-test.ts';
 import { storeDuePayouts } from '#test/store-due-payouts.ts';
+
+import { startSender } from './sender.job.ts';
 
 let mesh: SendingUnderTest;
 beforeAll(async () => {
@@ -192,6 +196,65 @@ test('a sender that holds a slot sends what is committed at once, and one that h
   expect(leases.at(0)).toBeNull();
   expect(leases.at(-1)).toBe(mesh.deps.acquirerTimeoutMs + 2_000);
   expect(acquirer.seen.order).toHaveLength(leases.length);
+});
+
+test('a payout that found no slot is sent in one that became free while its claim was under way', async () => {
+  const signal = createPolledSignal();
+  const claims = { slots: [] as unknown, underWay: 0, held: Promise.resolve() };
+  const db: Database = {
+    ...mesh.db,
+    query: async (statement) => {
+      if (statement.name !== 'payouts_claim_due') return (await mesh.db.query(statement)) as never;
+      claims.underWay += 1;
+      const rows = await mesh.db.query(statement);
+      await claims.held;
+      claims.underWay -= 1;
+      claims.slots = statement.values.find((value) => Array.isArray(value));
+      return rows as never;
+    },
+  };
+  const calls = { held: Promise.resolve() };
+  const acquirer: Acquirer = {
+    ...mesh.acquirer,
+    sendPayout: async (input) => {
+      await calls.held;
+      return await mesh.acquirer.sendPayout(input);
+    },
+  };
+  await using sender = startSender({ ...mesh.deps, db, acquirer, slots: 2, signal });
+  const due = async () => {
+    const [id] = await storeDuePayouts(mesh.db, 1);
+    signal.notify();
+    return id as PayoutId;
+  };
+  const sent = async (id: PayoutId) =>
+    await eventually(async () => expect((await mesh.find(id)).processedAt).not.toBeNull());
+
+  // One slot is another process's for the whole test, and this process has the other one left.
+  await sent(await due());
+  await mesh.db.query(sql`
+    update send_slots
+    set lease_token = ${newId()}::uuid, lease_until = now() + interval '1 hour'
+    where slot = 2`);
+  await eventually(() => {
+    if (claims.underWay === 0 && !signal.isNotified()) signal.notify();
+    expect(claims.slots).toEqual([1]);
+  });
+  await eventually(() => expect([claims.underWay, signal.isNotified()]).toEqual([0, false]));
+
+  const call = Promise.withResolvers<void>();
+  calls.held = call.promise;
+  const intent = await anIntent(mesh.db);
+  const commits = createIntentCommits(mesh.db);
+  await sender.sendAtOnce((leaseMs) => commits.commit(intent, leaseMs));
+  const claim = Promise.withResolvers<void>();
+  claims.held = claim.promise;
+  const waiting = await due();
+  calls.held = Promise.resolve();
+  call.resolve();
+  await sent(intent.id);
+  claim.resolve();
+  await sent(waiting);
 });
 
 test('no slot is kept for long, and none after a stop', async () => {

@@ -66,6 +66,8 @@ export function startSender(deps: SendingDeps & { signal: WakeSignal }): Sender 
     const slotLeaseMs = callMs + SLOT_HOLD_MS;
     const options = { ...turn, slots, held: own, leaseMs: callMs, slotLeaseMs };
     let claims: Claim[] = [];
+    // A call that ends during the claim frees a slot that the claim does not see.
+    mayWaitForSlots = true;
     try {
       claims = await claimDue(db, options);
     } finally {
