@@ -123,6 +123,25 @@ test('every alert has its runbook, its dashboard and a test of its rule; no runb
   expect(runbooks.filter((file) => !wanted.has(file))).toEqual([]);
 });
 
+test('the table of runbooks says of each alert what the alert says, and how severe it is', () => {
+  const text = readFileSync(path.join(ROOT, 'docs/runbooks/README.md'), 'utf8');
+  const shown = [...text.matchAll(/^\| \[\w+\]\(([\w-]+\.md)\) \| (.+) \| (.+) \|$/gm)].map(
+    ([, file, meaning, severity]) => [file, meaning, severity],
+  );
+  const runbooks = Map.groupBy(ALERTS, (alert) => path.basename(runbookOf(alert)));
+  const expected = [...runbooks].map(([file, alerts]) => [
+    file,
+    [...new Set(alerts.map(meaningOfAllBurns))].join(', '),
+    [...new Set(alerts.map(({ severity }) => severity))].join(' or '),
+  ]);
+  expect(shown.toSorted()).toEqual(expected.toSorted());
+});
+
+/** Burns of one budget share a runbook: what they say, without how fast it is used. */
+function meaningOfAllBurns({ meaning }: { meaning: string }): string {
+  return meaning.replace(/ [\d.]+ times as fast as it lasts, over \w+$/, ' faster than it lasts');
+}
+
 /** Whether an alert says which service it is about. */
 function namesService(name: string): boolean {
   const alert = ALERTS.find((one) => one.name === name);
