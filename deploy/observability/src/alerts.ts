@@ -26,7 +26,7 @@ export const ALERTS: readonly Alert[] = [
   ...SERVICE_LEVEL_ALERTS,
   {
     name: 'DeadMansSwitch',
-    meaning: 'always fires: who receives it learns by its absence that nothing is watched any more',
+    meaning: 'always fires: when its receiver no longer gets it, monitoring is down',
     severity: 'none',
     for: '0s',
     expr: 'vector(1)',

@@ -245,7 +245,7 @@ export const CAUSE_ALERTS: readonly Alert[] = [
   },
   {
     name: 'SecurityTxtExpiring',
-    meaning: 'security.txt ends in less than 21 days',
+    meaning: 'security.txt expires in less than 21 days',
     severity: 'ticket',
     for: '10m',
     expr: 'min(gateway_security_txt_expires_timestamp_seconds) - time() < 21 * 86400',
@@ -262,7 +262,7 @@ export const CAUSE_ALERTS: readonly Alert[] = [
   {
     name: 'KeysRefused',
     meaning:
-      'more than half of the requests of merchants are refused for their key, and far fewer are not',
+      'more than half of the requests of merchants are refused for their key, and far fewer are accepted than an hour ago',
     severity: 'page',
     for: '5m',
     // A stranger may send as many as he likes: what counts is that those fall whose keys were accepted an hour before.

@@ -82,7 +82,7 @@ export const MONEY_ALERTS: readonly Alert[] = [
   },
   {
     name: 'ReconciliationBreaks',
-    meaning: 'a difference between two records of money has stood for 15 minutes',
+    meaning: 'two records of money have differed for 15 minutes',
     severity: 'page',
     for: '15m',
     expr: 'max by (check, kind) (reconciliation_breaks{check!~"dead_letter.*"}) > 0',
@@ -106,7 +106,7 @@ export const MONEY_ALERTS: readonly Alert[] = [
   },
   {
     name: 'SuspenseWaiting',
-    meaning: 'money stands in suspense for more than an hour and waits for an operator',
+    meaning: 'money has been in suspense for more than an hour and waits for an operator',
     severity: 'ticket',
     for: '5m',
     expr: 'max(ledger_oldest_suspense_age_seconds) > 3600',
@@ -114,7 +114,7 @@ export const MONEY_ALERTS: readonly Alert[] = [
   },
   {
     name: 'ReceivedListBehind',
-    meaning: 'the list of received Pix was not read to its end for five minutes',
+    meaning: 'the list of received Pix has not been read to its end for five minutes',
     severity: 'page',
     for: '1m',
     expr: 'max(received_list_lag_seconds) > 300',
@@ -122,7 +122,7 @@ export const MONEY_ALERTS: readonly Alert[] = [
   },
   {
     name: 'AcquirerListBehind',
-    meaning: 'a list of the acquirer was not read to its end for half an hour',
+    meaning: 'a list of the acquirer has not been read to its end for half an hour',
     severity: 'ticket',
     // After an outage of ours the first reading needs a few minutes to end.
     for: '5m',
@@ -133,7 +133,7 @@ export const MONEY_ALERTS: readonly Alert[] = [
   },
   {
     name: 'PixNoticesOverdue',
-    meaning: 'an announced Pix has waited for the end of its checks for a quarter of an hour',
+    meaning: 'an announced Pix has waited a quarter of an hour for the end of its checks',
     severity: 'ticket',
     // As long as refunds may be unanswered: the return of a Pix in suspense keeps its notice, too.
     for: '5m',
@@ -142,7 +142,7 @@ export const MONEY_ALERTS: readonly Alert[] = [
   },
   {
     name: 'ReleasesOverdue',
-    meaning: 'money of merchants stays pending five minutes after its release is due',
+    meaning: 'money of merchants is still pending five minutes after its release was due',
     severity: 'page',
     for: '1m',
     expr: 'max(ledger_oldest_due_release_age_seconds) > 300',
@@ -150,7 +150,7 @@ export const MONEY_ALERTS: readonly Alert[] = [
   },
   {
     name: 'RefundsOverdue',
-    meaning: 'refunds sent to the acquirer wait for a definite answer for too long',
+    meaning: 'refunds sent to the acquirer have waited too long for a definite answer',
     severity: 'page',
     for: '5m',
     expr: 'max(refunds_unanswered) > 0',
