@@ -12,7 +12,7 @@ const PROCESSES = 4;
 export type RacingProcesses = {
   readonly db: Database;
   readonly random: SeededRandom;
-  /** The outcome of a command that one of the processes has decided. */
+  /** The outcome of a command that one of the processes has decided; asked for again while it is unknown. */
   submit(command: OracleCommand): Promise<string>;
 };
 
@@ -37,8 +37,10 @@ export function useRacingProcesses(seed: number): RacingProcesses {
       return database.db;
     },
     submit: async (command) => {
-      const reply = await random.pick(processes).submit(command);
-      return reply!.word;
+      for (;;) {
+        const reply = await random.pick(processes).submit(command);
+        if (reply !== null) return reply.word;
+      }
     },
   };
 }
