@@ -10,7 +10,7 @@ type ResourceUrl = { url: string };
 export type SubscribedEndpoint = {
   id: string;
   url: string;
-  /** Null once it is deleted. */
+  /** Null where it has no secret. */
   sealedSecret: string | null;
   active: boolean;
   /** Whether nothing is sent to it now, whatever it was when the event happened. */

@@ -66,13 +66,14 @@ describe('what is queued', () => {
   });
 
   test.each([
-    { to: 'the URL of its resource', url: SHOP, endpoint: null },
-    { to: 'an endpoint', url: null, endpoint: OFFICE },
-    { to: 'both', url: SHOP, endpoint: OFFICE },
-  ])('for $to is what a fetch finds', async ({ url, endpoint }) => {
+    { to: 'the URL of its resource', url: SHOP, endpoint: null, secret: null },
+    { to: 'an endpoint', url: null, endpoint: OFFICE, secret: SECRET },
+    { to: 'an endpoint without a secret', url: null, endpoint: OFFICE, secret: null },
+    { to: 'both', url: SHOP, endpoint: OFFICE, secret: SECRET },
+  ])('for $to is what a fetch finds', async ({ url, endpoint, secret }) => {
     const { owner, anEvent, laneId } = aMerchant();
     if (endpoint !== null) {
-      await storeEndpoint(database.db, { ...owner, url: endpoint, secret: SECRET });
+      await storeEndpoint(database.db, { ...owner, url: endpoint, secret });
     }
     const first = anEvent({ url });
     const second = { ...anEvent({ url }), data: first.data, sequence: 2 };
@@ -96,6 +97,8 @@ describe('what is queued', () => {
       isDeleted: undefined,
       fetchedAtMs: expect.any(Number),
       eventAgeSeconds: expect.any(Number),
+      // Without a secret it names nothing.
+      secretOwnerId: one.sealedSecret === null ? expect.any(String) : one.secretOwnerId,
     }));
     const byQueueId = (one: { queueId: string }, other: { queueId: string }) =>
       one.queueId < other.queueId ? -1 : 1;
