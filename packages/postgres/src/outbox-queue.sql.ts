@@ -14,6 +14,8 @@ export const OUTBOX_CONSUMER = 'outbox';
 /**
  * Of a row of `events`: it is parked as one that cannot be published, or was given up. Such an event is not queued once
  * more.
+ *
+ * The consumer is written out in every query: the index has this condition, and no parameter can prove it.
  */
 export const IS_PARKED = sql`
   exists (
@@ -37,7 +39,10 @@ export type QueuedEvent = OutboundEvent & {
   snapshot: string;
 };
 
-/** The same for a statement that asks for more; `exists` would drop the order. */
+/**
+ * Whether something is queued, as a condition of a larger statement. Not by `exists`: it would drop the order, and with
+ * it the use of the index.
+ */
 export const HAS_QUEUED = sql`(select id from outbox order by id limit 1) is not null`;
 
 /** By primary key: a plain scan would read the deleted rows that wait for vacuum, again and again. */
@@ -51,12 +56,16 @@ export async function hasQueuedEvents(db: Database): Promise<boolean> {
  * long as the transaction.
  */
 export async function claimEvents(tx: Transaction): Promise<QueuedEvent[]> {
+  return await readQueued(tx, claimStatement());
+}
+
+export function claimStatement(): Statement {
   const queued = sql`
     delete from outbox
     where id in (select id from outbox order by id limit ${BATCH_SIZE})
       and exists (select from lease)
     returning id, event_id, is_resend, xact`;
-  return await readQueued(tx, named('outbox_claim', withEvents(queued, null)));
+  return named('outbox_claim', withEvents(queued, null));
 }
 
 /** Reads the rows behind a place, under the same lease. `snapshot`: of the beginning of the pass. */
@@ -96,7 +105,7 @@ function withEvents(queued: Statement, snapshot: string | null): Statement {
       coalesce(headers, '{}') as headers, message, traceparent,
       exists (
         select from dead_letters
-        where consumer = ${OUTBOX_CONSUMER} and ${IS_OPEN}
+        where consumer = 'outbox' and ${IS_OPEN}
           and dead_letters.topic = event.topic and dead_letters.key = event.key
       ) as "isHeld",
       not coalesce(pg_visible_in_snapshot(xact, ${snapshot}::pg_snapshot), true) as "isLate",
