@@ -1,7 +1,7 @@
 import type { BrokerAcl } from '@pixmesh/contracts/internal/broker-rights';
 import type { AclEntry, Admin } from 'kafkajs';
 
-import { createKafka, type KafkaOptions } from './kafka-client.ts';
+import { createKafka, type KafkaOptions, withAdmin } from './kafka-client.ts';
 
 /** The protocol's numbers; the library's names are not exported to ES modules. */
 const ANY = 1;
@@ -23,7 +23,7 @@ export async function syncAcls(
   options: KafkaOptions & { names: readonly string[]; principals: readonly string[] },
   acls: readonly BrokerAcl[],
 ): Promise<AclChanges> {
-  return await withAdmin(options, async (admin) => {
+  return await withAdmin(createKafka(options), async (admin) => {
     const wanted = new Map(acls.map(toEntry).map((entry) => [nameOf(entry), entry]));
     const present = (await readAllowed(admin)).filter(
       ({ principal, resourceName }) =>
@@ -40,17 +40,7 @@ export async function syncAcls(
 
 /** Adds permissions without a look at those that exist. */
 export async function addAcls(options: KafkaOptions, acls: readonly BrokerAcl[]): Promise<void> {
-  await withAdmin(options, (admin) => admin.createAcls({ acl: acls.map(toEntry) }));
-}
-
-async function withAdmin<T>(options: KafkaOptions, work: (admin: Admin) => Promise<T>): Promise<T> {
-  const admin = createKafka(options).admin();
-  await admin.connect();
-  try {
-    return await work(admin);
-  } finally {
-    await admin.disconnect();
-  }
+  await withAdmin(createKafka(options), (admin) => admin.createAcls({ acl: acls.map(toEntry) }));
 }
 
 async function readAllowed(admin: Admin): Promise<AclEntry[]> {

@@ -138,9 +138,12 @@ export function startConsumer(options: ConsumerOptions): RunningConsumer {
 /** A right that is missing is an error of the installation, a broker that is away is waited for. */
 function logUnconnected({ groupId, logger }: ConsumerOptions, error: unknown): void {
   if (isRefusedAccess(error)) {
-    logger.error({ err: error, groupId }, 'consumer refused by the broker, waiting for its rights');
+    logger.error(
+      { err: error, group_id: groupId },
+      'consumer refused by the broker, waiting for its rights',
+    );
   } else {
-    logger.warn({ err: error }, 'consumer not connected: broker unavailable');
+    logger.warn({ err: error, group_id: groupId }, 'consumer not connected: broker unavailable');
   }
 }
 

@@ -1,8 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 import type { Topic } from '@pixmesh/contracts/topics';
+import { sharedFor } from '@pixmesh/telemetry/metrics';
+import type { Admin } from 'kafkajs';
 
-import { createKafka, type KafkaOptions } from './kafka-client.ts';
+import { createKafka, type KafkaOptions, withAdmin } from './kafka-client.ts';
 import { countUnread, readEnds } from './topic-ends.ts';
 
 /** A count is kept for so long: any number of readers cost the broker a few requests in this time. */
@@ -26,25 +28,16 @@ export type GroupBacklog = {
  * the group lives.
  */
 export function createGroupBacklog(options: BacklogOptions): GroupBacklog {
-  let kept: Promise<number | null> | null = null;
-  let askedMs = -Infinity;
-  return { count };
-
-  async function count(): Promise<number | null> {
-    if (kept === null || performance.now() - askedMs > KEPT_MS) {
-      askedMs = performance.now();
-      kept = readBacklog(options).catch(() => null);
-    }
-    return await Promise.race([kept, delay(ANSWER_MS_MAX, null, { ref: false })]);
-  }
+  const read = sharedFor(KEPT_MS, () => readBacklog(options).catch(() => null));
+  return {
+    count: () => Promise.race([read(), delay(ANSWER_MS_MAX, null, { ref: false })]),
+  };
 }
 
 async function readBacklog(options: BacklogOptions): Promise<number> {
-  const admin = createKafka(options).admin({ retry: { retries: 1 } });
-  await admin.connect();
-  try {
-    const topics = options.topics.map((topic) => options.topicPrefix + topic);
-    const groupId = options.topicPrefix + options.groupId;
+  const topics = options.topics.map((topic) => options.topicPrefix + topic);
+  const groupId = options.topicPrefix + options.groupId;
+  const read = async (admin: Admin): Promise<number> => {
     const committed = await admin.fetchOffsets({ groupId, topics });
     const counts = committed.map(async ({ topic, partitions }) => {
       const ends = await readEnds(admin, topic);
@@ -53,7 +46,6 @@ async function readBacklog(options: BacklogOptions): Promise<number> {
       });
     });
     return (await Promise.all(counts)).flat().reduce((sum, waiting) => sum + waiting, 0);
-  } finally {
-    await admin.disconnect();
-  }
+  };
+  return await withAdmin(createKafka(options), read, { retry: { retries: 1 } });
 }

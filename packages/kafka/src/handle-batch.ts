@@ -35,7 +35,7 @@ type Payload = Pick<
 type Message = Payload['batch']['messages'][number];
 type InHand = { message: Message; handling: Promise<HandledMessage> };
 /** Whether a message of the batch has to come again: none that has not begun may overtake it. */
-type Course = { isBroken: boolean };
+type BatchProgress = { mustComeAgain: boolean };
 
 const FOR_OTHERS: Promise<HandledMessage> = Promise.resolve({ kind: 'handled' });
 
@@ -57,12 +57,16 @@ export async function handleBatch(deps: HandleBatchDeps, payload: Payload): Prom
   const session = keepSession(payload);
   const inHandMax = deps.concurrency?.max ?? 1;
   const inHand: InHand[] = [];
-  const course: Course = { isBroken: false };
-  const begin = handlerOf(deps, payload, course);
+  const progress: BatchProgress = { mustComeAgain: false };
+  const begin = handlerOf(deps, payload, progress);
   const coming = batch.messages.values();
   try {
     for (;;) {
-      while (inHand.length < inHandMax && !course.isBroken && mayBegin(deps, payload, startedMs)) {
+      while (
+        inHand.length < inHandMax &&
+        !progress.mustComeAgain &&
+        mayBegin(deps, payload, startedMs)
+      ) {
         const { value: message } = coming.next();
         if (message === undefined) break;
         inHand.push({ message, handling: begin(message) });
@@ -100,9 +104,9 @@ function mayBegin(deps: HandleBatchDeps, payload: Payload, startedMs: number): b
 function handlerOf(
   deps: HandleBatchDeps,
   { batch }: Payload,
-  course: Course,
+  progress: BatchProgress,
 ): (message: Message) => Promise<HandledMessage> {
-  const inOrder = { ...deps, codec: decodeInOrder(deps.codec, course) };
+  const inOrder = { ...deps, codec: decodeInOrder(deps.codec, progress) };
   return (message) => {
     const readHeaders = () => toTextHeaders(message.headers ?? {});
     if (isForOthers(deps.handlers, typeOf(message), readHeaders)) return FOR_OTHERS;
@@ -111,14 +115,14 @@ function handlerOf(
 
   async function watch(handling: Promise<HandledMessage>): Promise<HandledMessage> {
     const outcome = await handling;
-    if (outcome.kind === 'unavailable') course.isBroken = true;
+    if (outcome.kind === 'unavailable') progress.mustComeAgain = true;
     return outcome;
   }
 }
 
 function decodeInOrder(
   codec: Pick<MessageCodec, 'decode'>,
-  course: Course,
+  progress: BatchProgress,
 ): Pick<MessageCodec, 'decode'> {
   let last: Promise<unknown> = Promise.resolve();
   return {
@@ -133,9 +137,9 @@ function decodeInOrder(
   async function decode(value: Buffer): Promise<unknown> {
     try {
       const decoded = await codec.decode(value);
-      if (!course.isBroken) return decoded;
+      if (!progress.mustComeAgain) return decoded;
     } catch (error) {
-      if (isRegistryAway(error)) course.isBroken = true;
+      if (isRegistryAway(error)) progress.mustComeAgain = true;
       throw error;
     }
     throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'a message in front comes again' });

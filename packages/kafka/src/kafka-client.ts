@@ -3,7 +3,7 @@ import { addAbortSignal } from 'node:stream';
 import tls from 'node:tls';
 
 import type { Logger } from '@pixmesh/telemetry/logger';
-import { Kafka, logLevel } from 'kafkajs';
+import { type Admin, type AdminConfig, Kafka, logLevel } from 'kafkajs';
 import { pino } from 'pino';
 
 import type { BrokerAccess, KafkaSecurity } from './broker-access.ts';
@@ -67,6 +67,21 @@ export function createKafka(options: KafkaOptions, requestTimeout = REQUEST_TIME
 export function createToolKafka(access: BrokerAccess, clientId: string): Kafka {
   const { brokers, security } = access;
   return createKafka({ brokers, security, clientId, logger: pino({ level: 'silent' }) });
+}
+
+/** Over a connection of its own. */
+export async function withAdmin<T>(
+  kafka: Kafka,
+  work: (admin: Admin) => Promise<T>,
+  options?: AdminConfig,
+): Promise<T> {
+  const admin = kafka.admin(options);
+  await admin.connect();
+  try {
+    return await work(admin);
+  } finally {
+    await admin.disconnect();
+  }
 }
 
 /** Of one connection; null where it is plain. */

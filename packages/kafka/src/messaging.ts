@@ -1,22 +1,8 @@
 import type { MeshIdentity } from '@pixmesh/certificates/mesh-identity';
 import type { MessageType } from '@pixmesh/contracts/messages/message-type';
 import type { Topic } from '@pixmesh/contracts/topics';
-import { AppError } from '@pixmesh/kernel/app-error';
-import {
-  countOpenLetters,
-  type DeadLetter,
-  type Dismissal,
-  findDeadLetter,
-  type LettersPage,
-  listDeadLetters,
-  lockOpenLetter,
-  markDismissed,
-  markReplayed,
-  parkMessage,
-} from '@pixmesh/postgres/dead-letters';
-import { OUTBOX_CONSUMER } from '@pixmesh/postgres/outbox-queue.sql';
+import { countOpenLetters, parkMessage } from '@pixmesh/postgres/dead-letters';
 import { startOutboxRelay, type Unpublished } from '@pixmesh/postgres/outbox-relay';
-import { dismissParkedEvent, replayParkedEvent } from '@pixmesh/postgres/parked-events';
 import { startPartitionUpkeep } from '@pixmesh/postgres/partition-upkeep';
 import type { Database } from '@pixmesh/postgres/pool';
 import { startCommandResends } from '@pixmesh/postgres/unanswered-commands';
@@ -27,10 +13,14 @@ import { observedGauge } from '@pixmesh/telemetry/metrics';
 
 import { type BrokerAccess, brokerAccess } from './broker-access.ts';
 import { type RunningConsumer, startConsumer } from './consumer.ts';
+import {
+  createDeadLettersOfService,
+  type DeadLettersOfService,
+} from './dead-letters-of-service.ts';
 import { createEventPublisher } from './event-publisher.ts';
 import type { MessageCodec } from './message-codec.ts';
 import type { EventToPublish } from './outgoing-message.ts';
-import { dispatchMessage, type MessageHandler } from './message-handler.ts';
+import type { MessageHandler } from './message-handler.ts';
 import { startReadingSchemas } from './read-schemas.job.ts';
 
 const failpoint = declareFailpoints(['outbox.relay.after-publish']);
@@ -86,19 +76,12 @@ export function messagingSettings(
   };
 }
 
-/** A service's part in the conversation over Kafka: outbox relay, consumers and dead letters. */
+/** What a service runs over Kafka: its outbox relay, its consumers, and its dead letters. */
 export type Messaging = AsyncDisposable & {
   isAlive(): boolean;
   /** Consumers join their groups from here on; the frame of the service calls it when all parts have started. */
   onReady(): void;
-  deadLetters: {
-    list(page: LettersPage): Promise<DeadLetter[]>;
-    find(id: string): Promise<DeadLetter | null>;
-    /** Handles a parked message again; false when it is unknown or not open. */
-    replay(id: string): Promise<boolean>;
-    /** Gives a parked message up; false when it is unknown or not open. */
-    dismiss(id: string, dismissal: Dismissal): Promise<boolean>;
-  };
+  deadLetters: DeadLettersOfService;
 };
 
 /**
@@ -109,16 +92,16 @@ export type Messaging = AsyncDisposable & {
  */
 export function startMessaging(options: MessagingOptions): Messaging {
   const { db, logger, outbox } = options;
-  let exchange: Exchange | null = null;
+  let running: RelayAndConsumers | null = null;
   let isReady = false;
   const schemas = startReadingSchemas({
     db,
     logger,
     registryUrl: options.registryUrl,
-    messages: spokenMessages(options),
+    messages: messagesOf(options),
     onKnown: (codec) => {
-      exchange = startExchange(options, codec);
-      if (isReady) exchange.consume();
+      running = startRelayAndConsumers(options, codec);
+      if (isReady) running.consume();
     },
     onFatal: options.onFatal,
   });
@@ -127,70 +110,38 @@ export function startMessaging(options: MessagingOptions): Messaging {
     { value: await countOpenLetters(db) },
   ]);
   return {
-    isAlive: () => [schemas, upkeep, exchange].every((one) => one?.isAlive() ?? true),
+    isAlive: () => [schemas, upkeep, running].every((one) => one?.isAlive() ?? true),
     onReady: () => {
       isReady = true;
-      exchange?.consume();
+      running?.consume();
     },
-    deadLetters: {
-      list: (page) => listDeadLetters(db, page),
-      find: (id) => findDeadLetter(db, id),
-      replay,
-      dismiss,
-    },
+    deadLetters: createDeadLettersOfService({
+      db,
+      groups: options.consumes,
+      codec: () => running?.codec ?? null,
+      wakeOutbox: () => outbox?.signal.notify(),
+    }),
     [Symbol.asyncDispose]: async () => {
       await schemas[Symbol.asyncDispose]();
-      await exchange?.[Symbol.asyncDispose]();
+      await running?.[Symbol.asyncDispose]();
       await upkeep?.[Symbol.asyncDispose]();
     },
   };
-
-  async function replay(id: string): Promise<boolean> {
-    const letter = await findOpenLetter(db, id);
-    if (letter === null) return false;
-    if (letter.consumer === OUTBOX_CONSUMER) {
-      const isReplayed = await replayParkedEvent(db, letter);
-      outbox?.signal.notify();
-      return isReplayed;
-    }
-    const group = options.consumes.find((candidate) => candidate.groupId === letter.consumer);
-    if (!group) return false;
-    if (exchange === null) throw new AppError('DEPENDENCY_UNAVAILABLE');
-    const dispatch = { codec: exchange.codec, handlers: group.handlers };
-    return await db.transaction(async (tx) => {
-      // Nobody gives it up while it is handled.
-      if ((await lockOpenLetter(tx, id)) === null) return false;
-      await dispatchMessage(dispatch, letter);
-      return await markReplayed(tx, id);
-    });
-  }
-
-  async function dismiss(id: string, dismissal: Dismissal): Promise<boolean> {
-    const letter = await findOpenLetter(db, id);
-    if (letter === null) return false;
-    if (letter.consumer !== OUTBOX_CONSUMER) return await markDismissed(db, id, dismissal);
-    const isDismissed = await dismissParkedEvent(db, letter, dismissal);
-    // What it held back goes now.
-    outbox?.signal.notify();
-    return isDismissed;
-  }
 }
 
-async function findOpenLetter(db: Database, id: string): Promise<DeadLetter | null> {
-  const letter = await findDeadLetter(db, id);
-  const isOpen = letter !== null && letter.replayedAt === null && letter.dismissedAt === null;
-  return isOpen ? letter : null;
-}
-
-function spokenMessages({ outbox, consumes }: MessagingOptions): MessageType[] {
+function messagesOf({ outbox, consumes }: MessagingOptions): MessageType[] {
   const handled = consumes.flatMap((group) => group.handlers.map(({ message }) => message));
   return [...(outbox?.produces ?? []), ...handled];
 }
 
-type Exchange = AsyncDisposable & { codec: MessageCodec; consume(): void; isAlive(): boolean };
+type RelayAndConsumers = AsyncDisposable & {
+  codec: MessageCodec;
+  consume(): void;
+  isAlive(): boolean;
+};
 
 /** Relay and consumers, once every schema is known; the consumers start with `consume`. */
-function startExchange(options: MessagingOptions, codec: MessageCodec): Exchange {
+function startRelayAndConsumers(options: MessagingOptions, codec: MessageCodec): RelayAndConsumers {
   const { service: clientId, topicPrefix, db, logger, outbox, onFatal } = options;
   const { brokers, security } = options;
   const client = { brokers, security, clientId, logger, codec, topicPrefix };

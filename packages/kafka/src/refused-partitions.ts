@@ -1,5 +1,6 @@
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { counter } from '@pixmesh/telemetry/metrics';
+
 import { TOPIC_LABELS } from './topic-labels.ts';
 
 /** What was refused is left alone for so long; each try of it costs the others some hundred milliseconds. */

@@ -5,9 +5,9 @@ import type { Kafka } from 'kafkajs';
 
 import type { BrokerAccess } from './broker-access.ts';
 import { toTextHeaders } from './incoming-message.ts';
-import { CLIENT_RETRY, createToolKafka } from './kafka-client.ts';
+import { CLIENT_RETRY, createToolKafka, withAdmin } from './kafka-client.ts';
 import { readingCodec } from './schema-registry.ts';
-import { type Ends, readEnds } from './topic-ends.ts';
+import { readEnds } from './topic-ends.ts';
 
 export type TailedMessage = {
   partition: number;
@@ -69,7 +69,7 @@ async function watchPresentEnd(
   { topic, fromBeginning, onPresentEnd }: TailOptions,
 ): Promise<(partition: number, offset: bigint) => void> {
   if (!fromBeginning || !onPresentEnd) return () => {};
-  const ends = await readEndsOnce(kafka, topic);
+  const ends = await withAdmin(kafka, (admin) => readEnds(admin, topic));
   const unread = new Map([...ends].filter(([, { low, high }]) => low < high));
   if (unread.size === 0) onPresentEnd(ends.size);
   return (partition, offset) => {
@@ -78,14 +78,4 @@ async function watchPresentEnd(
     unread.delete(partition);
     if (unread.size === 0) onPresentEnd(ends.size);
   };
-}
-
-async function readEndsOnce(kafka: Kafka, topic: string): Promise<Map<number, Ends>> {
-  const admin = kafka.admin();
-  await admin.connect();
-  try {
-    return await readEnds(admin, topic);
-  } finally {
-    await admin.disconnect();
-  }
 }

@@ -22,3 +22,13 @@ export async function readEnds(admin: Admin, topic: string): Promise<Map<number,
     ]),
   );
 }
+
+/** `readEnds`, once for each topic, however often it is asked for. */
+export function endsByTopic(admin: Admin): (topic: string) => Promise<Map<number, Ends>> {
+  const topics = new Map<string, Promise<Map<number, Ends>>>();
+  return (topic) => {
+    const ends = topics.get(topic) ?? readEnds(admin, topic);
+    topics.set(topic, ends);
+    return ends;
+  };
+}

@@ -1,8 +1,8 @@
 import type { ConfigResourceTypes } from 'kafkajs';
 
 import type { BrokerAccess } from './broker-access.ts';
-import { createToolKafka } from './kafka-client.ts';
-import { countUnread, type Ends, readEnds } from './topic-ends.ts';
+import { createToolKafka, withAdmin } from './kafka-client.ts';
+import { countUnread, endsByTopic } from './topic-ends.ts';
 
 /** How a topic stands at the broker. */
 export type TopicState = {
@@ -35,9 +35,7 @@ export async function readTopicStates(
   access: BrokerAccess,
   topics: readonly string[],
 ): Promise<TopicState[]> {
-  const admin = createToolKafka(access, 'topics-list').admin();
-  await admin.connect();
-  try {
+  return await withAdmin(createToolKafka(access, 'topics-list'), async (admin) => {
     const { resources } = await admin.describeConfigs({
       includeSynonyms: false,
       resources: topics.map((name) => ({
@@ -65,9 +63,7 @@ export async function readTopicStates(
         };
       }),
     );
-  } finally {
-    await admin.disconnect();
-  }
+  });
 }
 
 /** What each group has still to handle of the topics that it reads, by partition; those that only look are left out. */
@@ -75,18 +71,11 @@ export async function readGroupLags(
   access: BrokerAccess,
   isOurs: (group: string) => boolean,
 ): Promise<GroupLag[]> {
-  const admin = createToolKafka(access, 'topics-lag').admin();
-  await admin.connect();
-  try {
+  return await withAdmin(createToolKafka(access, 'topics-lag'), async (admin) => {
     const listed = await admin.listGroups();
     const ids = listed.groups.map(({ groupId }) => groupId).filter(isOurs);
     const { groups } = await admin.describeGroups(ids.toSorted());
-    const ends = new Map<string, Promise<Map<number, Ends>>>();
-    const endsOf = (topic: string) => {
-      const known = ends.get(topic) ?? readEnds(admin, topic);
-      ends.set(topic, known);
-      return known;
-    };
+    const endsOf = endsByTopic(admin);
     const lags = groups.map(async ({ groupId: group, state, members }) => {
       const offsets = await admin.fetchOffsets({ groupId: group });
       const ofTopics = offsets.map(async ({ topic, partitions }) => {
@@ -103,7 +92,5 @@ export async function readGroupLags(
       return (await Promise.all(ofTopics)).flat();
     });
     return (await Promise.all(lags)).flat();
-  } finally {
-    await admin.disconnect();
-  }
+  });
 }

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { PARTITIONS_PER_TOPIC, TOPIC_RETENTION_MS, TOPICS } from '@pixmesh/contracts/topics';
 import type { Admin } from 'kafkajs';
 
-import { createKafka, type KafkaOptions } from './kafka-client.ts';
+import { createKafka, type KafkaOptions, withAdmin } from './kafka-client.ts';
 
 const LEADER_POLL_MS = 100;
 const LEADER_TRIES_MAX = 100;
@@ -18,10 +18,8 @@ type CreateTopicsOptions = KafkaOptions & {
 
 /** Creates every topic that does not exist yet. Run by the deploy job: brokers never create topics. */
 export async function createTopics(options: CreateTopicsOptions): Promise<void> {
-  const admin = createKafka(options).admin();
-  await admin.connect();
   const names = Object.values(TOPICS).map((topic) => options.topicPrefix + topic);
-  try {
+  await withAdmin(createKafka(options), async (admin) => {
     await admin.createTopics({
       // The library's own wait fails on a broker that does not have a new topic yet.
       waitForLeaders: false,
@@ -36,9 +34,7 @@ export async function createTopics(options: CreateTopicsOptions): Promise<void> 
       })),
     });
     await waitForLeaders(admin, names);
-  } finally {
-    await admin.disconnect();
-  }
+  });
 }
 
 async function waitForLeaders(admin: Admin, topics: string[]): Promise<void> {

@@ -5,7 +5,7 @@ import { observedGauge, sharedFor } from '@pixmesh/telemetry/metrics';
 import type { Admin } from 'kafkajs';
 
 import { createKafka, type KafkaOptions } from './kafka-client.ts';
-import { countUnread, type Ends, readEnds } from './topic-ends.ts';
+import { countUnread, type Ends, endsByTopic } from './topic-ends.ts';
 
 /** A scrape within this time gets the same answer: any number of readers cost the broker one look. */
 const KEPT_MS = 10_000;
@@ -52,12 +52,7 @@ export function watchGroups(options: WatchOptions): GroupWatch {
     const admin = await connected;
     const wanted = new Set(options.groups.flatMap((group) => group.topics));
     const shown = await findShown(admin, wanted, options);
-    const topics = new Map<Topic, Promise<Map<number, Ends>>>();
-    const endsOf = (topic: Topic): Promise<Map<number, Ends>> => {
-      const ends = topics.get(topic) ?? readEnds(admin, options.topicPrefix + topic);
-      topics.set(topic, ends);
-      return ends;
-    };
+    const endsOf = endsByTopic(admin);
     const places = options.groups.flatMap((group) =>
       group.topics
         .filter((topic) => shown.has(topic))
@@ -111,7 +106,7 @@ type Place = {
   topicPrefix: string;
   group: Group;
   topic: Topic;
-  endsOf(topic: Topic): Promise<Map<number, Ends>>;
+  endsOf(name: string): Promise<Map<number, Ends>>;
 };
 
 async function readLag(admin: Admin, place: Place): Promise<GroupLag> {
@@ -120,7 +115,7 @@ async function readLag(admin: Admin, place: Place): Promise<GroupLag> {
   const groupId = topicPrefix + group.groupId;
   const [[committed], ends] = await Promise.all([
     admin.fetchOffsets({ groupId, topics: [name] }),
-    place.endsOf(topic),
+    place.endsOf(name),
   ]);
   const unread = new Map<number, bigint>();
   let messages = 0;

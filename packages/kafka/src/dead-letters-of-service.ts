@@ -1,0 +1,82 @@
+import { AppError } from '@pixmesh/kernel/app-error';
+import {
+  type DeadLetter,
+  type Dismissal,
+  findDeadLetter,
+  type LettersPage,
+  listDeadLetters,
+  lockOpenLetter,
+  markDismissed,
+  markReplayed,
+} from '@pixmesh/postgres/dead-letters';
+import { OUTBOX_CONSUMER } from '@pixmesh/postgres/outbox-queue.sql';
+import { dismissParkedEvent, replayParkedEvent } from '@pixmesh/postgres/parked-events';
+import type { Database } from '@pixmesh/postgres/pool';
+
+import type { MessageCodec } from './message-codec.ts';
+import { dispatchMessage, type MessageHandler } from './message-handler.ts';
+
+type DeadLettersDeps = {
+  db: Database;
+  groups: readonly { groupId: string; handlers: readonly MessageHandler[] }[];
+  /** Null until every schema is known. */
+  codec(): MessageCodec | null;
+  wakeOutbox(): void;
+};
+
+export type DeadLettersOfService = {
+  list(page: LettersPage): Promise<DeadLetter[]>;
+  find(id: string): Promise<DeadLetter | null>;
+  /** Handles a parked message again; false when it is unknown or not open. */
+  replay(id: string): Promise<boolean>;
+  /** Gives a parked message up; false when it is unknown or not open. */
+  dismiss(id: string, dismissal: Dismissal): Promise<boolean>;
+};
+
+/** Messages that its consumers have parked, and events of its outbox that cannot be published. */
+export function createDeadLettersOfService(deps: DeadLettersDeps): DeadLettersOfService {
+  const { db, wakeOutbox } = deps;
+  return {
+    list: (page) => listDeadLetters(db, page),
+    find: (id) => findDeadLetter(db, id),
+    replay,
+    dismiss,
+  };
+
+  async function replay(id: string): Promise<boolean> {
+    const letter = await findOpenLetter(db, id);
+    if (letter === null) return false;
+    if (letter.consumer === OUTBOX_CONSUMER) {
+      const isReplayed = await replayParkedEvent(db, letter);
+      wakeOutbox();
+      return isReplayed;
+    }
+    const group = deps.groups.find((candidate) => candidate.groupId === letter.consumer);
+    if (!group) return false;
+    const codec = deps.codec();
+    if (codec === null) throw new AppError('DEPENDENCY_UNAVAILABLE');
+    const dispatch = { codec, handlers: group.handlers };
+    return await db.transaction(async (tx) => {
+      // Nobody gives it up while it is handled.
+      if ((await lockOpenLetter(tx, id)) === null) return false;
+      await dispatchMessage(dispatch, letter);
+      return await markReplayed(tx, id);
+    });
+  }
+
+  async function dismiss(id: string, dismissal: Dismissal): Promise<boolean> {
+    const letter = await findOpenLetter(db, id);
+    if (letter === null) return false;
+    if (letter.consumer !== OUTBOX_CONSUMER) return await markDismissed(db, id, dismissal);
+    const isDismissed = await dismissParkedEvent(db, letter, dismissal);
+    // What it held back goes now.
+    wakeOutbox();
+    return isDismissed;
+  }
+}
+
+async function findOpenLetter(db: Database, id: string): Promise<DeadLetter | null> {
+  const letter = await findDeadLetter(db, id);
+  const isOpen = letter !== null && letter.replayedAt === null && letter.dismissedAt === null;
+  return isOpen ? letter : null;
+}
