@@ -10,7 +10,6 @@ import pg from 'pg';
 const UNAVAILABLE_CLASSES = new Set(['08', '25', '40', '53', '57', '58']);
 /** Another transaction held a row longer than the lock timeout. */
 const LOCK_TIMEOUT = '55P03';
-const UNAVAILABLE_CODES = new Set([LOCK_TIMEOUT]);
 const SOCKET_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -106,7 +105,7 @@ function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = (error as { code?: unknown }).code;
   if (typeof code === 'string') {
-    if (SOCKET_CODES.has(code) || UNAVAILABLE_CODES.has(code)) return true;
+    if (SOCKET_CODES.has(code) || code === LOCK_TIMEOUT) return true;
     if (code.length === 5) return UNAVAILABLE_CLASSES.has(code.slice(0, 2));
   }
   return UNAVAILABLE_MESSAGES.some((text) => error.message.startsWith(text));

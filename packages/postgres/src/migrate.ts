@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 
+import { repeat } from './repeat.ts';
 import { scramVerifier } from './scram-verifier.ts';
 
 /** Tables of this package that a service may have beside its own. */
@@ -78,16 +79,15 @@ type Folder = { schema: string; table: string; dir: string };
 
 /** Each file is a transaction of its own: a further try goes on with the one that found a table locked. */
 async function migrateWithRetries(client: pg.Client, folder: Folder): Promise<void> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await migrate(client, folder);
-    } catch (error) {
-      if (tries === LOCK_TRIES_MAX || (error as { code?: string }).code !== NO_LOCK) throw error;
+  await repeat(() => migrate(client, folder), {
+    triesMax: LOCK_TRIES_MAX,
+    mayRepeat: (error) => (error as { code?: string }).code === NO_LOCK,
+    pause: async () => {
       // The library leaves the transaction of a file that failed open.
       await client.query('rollback');
       await delay(LOCK_RETRY_DELAY_MS);
-    }
-  }
+    },
+  });
 }
 
 async function migrate(client: pg.Client, { schema, table, dir }: Folder): Promise<void> {
@@ -117,15 +117,11 @@ async function protectHistory(client: pg.Client, schema: string): Promise<void> 
 }
 
 async function prepareRoleWithRetries(client: pg.Client, options: MigrateOptions): Promise<void> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await prepareRole(client, options);
-    } catch (error) {
-      const { code } = error as { code?: string };
-      if (tries === ROLE_TRIES_MAX || !ROLE_CONFLICTS.has(code ?? '')) throw error;
-      await delay(ROLE_RETRY_DELAY_MS * Math.random() * tries);
-    }
-  }
+  await repeat(() => prepareRole(client, options), {
+    triesMax: ROLE_TRIES_MAX,
+    mayRepeat: (error) => ROLE_CONFLICTS.has((error as { code?: string }).code ?? ''),
+    pause: (tries) => delay(ROLE_RETRY_DELAY_MS * Math.random() * tries),
+  });
 }
 
 /** The role of the service: it sees its own schema, owns nothing, and cannot create anything. */

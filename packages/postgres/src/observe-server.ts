@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 import { observedGauge, sharedFor } from '@pixmesh/telemetry/metrics';
 
 import type { Queryable } from './pool.ts';
@@ -38,10 +40,8 @@ export function observeServer(db: Queryable): void {
 }
 
 async function readServer(db: Queryable): Promise<ServerState> {
-  const timeout = Promise.withResolvers<ServerState>();
-  const timer = setTimeout(() => timeout.resolve(DOWN), ANSWER_MS_MAX);
   const answer = askServer(db).catch(() => DOWN);
-  return await Promise.race([answer, timeout.promise]).finally(() => clearTimeout(timer));
+  return await Promise.race([answer, delay(ANSWER_MS_MAX, DOWN, { ref: false })]);
 }
 
 async function askServer(db: Queryable): Promise<ServerState> {

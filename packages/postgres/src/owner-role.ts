@@ -1,6 +1,7 @@
 import pg from 'pg';
 
 import { MIGRATION_LOCK } from './migrate.ts';
+import { repeat } from './repeat.ts';
 import { scramVerifier } from './scram-verifier.ts';
 
 /** Owns the schemas of the mesh and runs their migrations; it may make roles, and is no superuser. */
@@ -18,8 +19,8 @@ type Ownership = {
 /** A service that uses a table must not wait behind us for longer. */
 const LOCK_TIMEOUT_MS = 2_000;
 /**
- * One object of this database was changed meanwhile (internal_error), or a service used it for long
- * (lock_not_available).
+ * Another job has just created the role (unique_violation, duplicate_object) or changed an object (internal_error), or
+ * a service used a table for long (lock_not_available).
  */
 const REPEATABLE = new Set(['XX000', '55P03', '23505', '42710']);
 const TRIES_MAX = 20;
@@ -136,13 +137,8 @@ const FOREIGN_OBJECTS = `
   order by place`;
 
 async function repeatedly(client: pg.Client, statement: string): Promise<void> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      await client.query(statement);
-      return;
-    } catch (error) {
-      const { code } = error as { code?: string };
-      if (tries === TRIES_MAX || !REPEATABLE.has(code ?? '')) throw error;
-    }
-  }
+  await repeat(() => client.query(statement), {
+    triesMax: TRIES_MAX,
+    mayRepeat: (error) => REPEATABLE.has((error as { code?: string }).code ?? ''),
+  });
 }

@@ -14,6 +14,7 @@ import {
 import { createEitherPassword, type EitherPassword } from './either-password.ts';
 import { countDatabaseError, observePool } from './observe-pool.ts';
 import { collectForCommit } from './on-commit.ts';
+import { repeat } from './repeat.ts';
 import { render, type Statement } from './sql.ts';
 
 /** Statements above these limits are bugs or accidents; they end with an error instead of waiting. */
@@ -29,10 +30,14 @@ const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 2_000;
 const POOL_SIZE_DEFAULT = 10;
 /** Statements and transactions of one account that wait for a connection. */
 const WAITING_MAX = 10_000;
-/** Whole-transaction tries after a serialization failure or deadlock. */
-const TRANSACTION_TRIES_MAX = 3;
 /** Two transactions that met once shall not meet again at once. */
 const REPEAT_DELAY_MS_MAX = 50;
+/** Of whole transactions, after a deadlock or a serialization failure. */
+const REPETITION = {
+  triesMax: 3,
+  mayRepeat: isRepeatable,
+  pause: (tries: number) => delay(Math.random() * REPEAT_DELAY_MS_MAX * tries),
+};
 
 const INT8_OID = 20;
 
@@ -110,7 +115,7 @@ export function createPool(options: PoolOptions): Database {
     }
   };
   const transact = <T>(begin: string, work: (tx: Transaction) => Promise<T>) =>
-    repeatedly(() => inTurn(() => transactOnce(pool, begin, work)));
+    repeat(() => inTurn(() => transactOnce(pool, begin, work)), REPETITION);
   return {
     query: (statement) => inTurn(() => run(pool, statement)),
     transaction: (work) => transact('begin', work),
@@ -140,18 +145,6 @@ async function onOpened<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (!isOpenedTooLate(error)) throw error;
     return await work();
-  }
-}
-
-/** Does it again from its start after a deadlock or a serialization failure. */
-async function repeatedly<T>(transactOnce: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await transactOnce();
-    } catch (error) {
-      if (tries === TRANSACTION_TRIES_MAX || !isRepeatable(error)) throw error;
-      await delay(Math.random() * REPEAT_DELAY_MS_MAX * tries);
-    }
   }
 }
 

@@ -1,10 +1,11 @@
 import { blamesContent, isRepeatable } from './database-error.ts';
 import { createMicroBatcher, writeOrHalve } from './micro-batcher.ts';
+import { repeat } from './repeat.ts';
 
 /** Items of one statement. More would let one that is slow hold up too many. */
 const BATCH_MAX = 64;
-/** Tries of a batch that lost against another transaction. */
-const TRIES_MAX = 3;
+/** Two processes may write the same rows in another order; one of them is ended, and has written nothing. */
+const REPETITION = { triesMax: 3, mayRepeat: isRepeatable };
 
 /** Hands one item in, and waits until the statement that carries it is committed. */
 export type WriteBatcher<Item, Outcome> = {
@@ -36,20 +37,12 @@ export function createWriteBatcher<Item, Outcome>(
   async function writeAll(items: readonly Item[]): Promise<Written<Outcome>[]> {
     return await writeOrHalve<Item, Written<Outcome>>(items, {
       write: async (some) =>
-        (await repeatedly(() => write(some))).map((outcome) => ({ kind: 'written', outcome })),
+        (await repeat(() => write(some), REPETITION)).map((outcome) => ({
+          kind: 'written',
+          outcome,
+        })),
       blamesContent,
       alone: async (_item, error) => ({ kind: 'refused', error }),
     });
-  }
-}
-
-/** Two processes may write the same rows in another order; one of them is ended, and has written nothing. */
-async function repeatedly<T>(write: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await write();
-    } catch (error) {
-      if (tries === TRIES_MAX || !isRepeatable(error)) throw error;
-    }
   }
 }

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import { renderMetrics } from '@pixmesh/telemetry/sdk';
 
@@ -54,16 +55,12 @@ export async function startHealth(options: HealthOptions): Promise<Health> {
 
   async function isReady(): Promise<boolean> {
     if (stopping) return false;
-    const timeout = AbortSignal.timeout(CHECK_TIMEOUT_MS);
-    const expired = new Promise<false>((resolve) => {
-      timeout.addEventListener('abort', () => resolve(false));
-    });
     return await Promise.race([
       options.checkReady().then(
         () => true,
         () => false,
       ),
-      expired,
+      delay(CHECK_TIMEOUT_MS, false, { ref: false }),
     ]);
   }
 }

@@ -45,20 +45,17 @@ export function probeRedis(client: RedisClient): () => Promise<boolean> {
   let asked: Promise<boolean> | null = null;
   return async () => {
     if (!client.isReady) return false;
-    asked ??= answers(client).finally(() => {
-      asked = null;
-    });
+    asked ??= client
+      .ping()
+      .then(
+        () => true,
+        () => false,
+      )
+      .finally(() => {
+        asked = null;
+      });
     return await Promise.race([asked, delay(ANSWER_MS_MAX, false, { ref: false })]);
   };
-}
-
-async function answers(client: RedisClient): Promise<boolean> {
-  try {
-    await client.ping();
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Null where no Redis is configured. */
@@ -77,8 +74,8 @@ export function redisOptions({ url, ca }: RedisAddress) {
     reconnectStrategy: (tries: number) =>
       Math.min(RECONNECT_DELAY_MS * 2 ** tries, RECONNECT_DELAY_MS_MAX),
   };
-  const isTls = url.startsWith('rediss:') && ca !== undefined;
-  return { url, socket: isTls ? { ...socket, tls: true as const, ca } : socket };
+  const hasOwnAuthority = url.startsWith('rediss:') && ca !== undefined;
+  return { url, socket: hasOwnAuthority ? { ...socket, tls: true as const, ca } : socket };
 }
 
 /**
