@@ -10,9 +10,9 @@ import { parseId } from '@pixmesh/kernel/ids';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { describeLetter, inspectLetter, type StoredLetter } from './dead-letter-resource.ts';
-import { readListQuery } from './list-page.ts';
 import { operatorOf } from './internal-auth.ts';
-import { readOperatorBody } from './operator-request.ts';
+import { readBody } from './json-request.ts';
+import { readListQuery } from './list-page.ts';
 
 export type DeadLetterDeps = {
   list(
@@ -48,7 +48,7 @@ export function registerDeadLetterRoutes(app: FastifyInstance, deps: DeadLetterD
   app.post(DEAD_LETTER_PATHS.dismiss, async (request, reply): Promise<DeadLetter> => {
     const { id } = await findLetter(deps, request);
     const { operator_id: operatorId } = operatorOf(request);
-    const { reason } = readOperatorBody(DismissDeadLetterBody, request);
+    const { reason } = readBody(DismissDeadLetterBody, request);
     const isDismissed = await deps.dismiss(id, { operatorId, reason });
     const letter = describeLetter(await findLetter(deps, request));
     if (letter.status !== 'dismissed') throw new AppError('CONFLICT', { details: ['status'] });

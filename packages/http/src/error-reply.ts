@@ -67,8 +67,9 @@ function asAppError(error: unknown): AppError {
   const known = FRAMEWORK_CODES[code];
   if (known) return known();
   // A request that breaks off in its body is the client's doing; so is whatever else fastify calls a 4xx.
-  const isClientFault = code === 'ECONNRESET' || (statusCode >= 400 && statusCode < 500);
-  return isClientFault && (code === 'ECONNRESET' || code.startsWith('FST_'))
+  const isClientFault =
+    code === 'ECONNRESET' || (code.startsWith('FST_') && statusCode >= 400 && statusCode < 500);
+  return isClientFault
     ? invalidRequest({ name: 'body', expected: 'a whole body' })
     : new AppError('INTERNAL_ERROR', { cause: error });
 }

@@ -3,6 +3,7 @@ import type {
   Claims,
   OperatorClaims,
 } from '@pixmesh/contracts/internal/caller-claims';
+import { decodeClaims } from '@pixmesh/contracts/internal/claims-header';
 import { INTERNAL_HEADERS } from '@pixmesh/contracts/internal/headers';
 import { IdentityName } from '@pixmesh/contracts/internal/identities';
 import type { InternalRoute } from '@pixmesh/contracts/internal/internal-routes';
@@ -10,7 +11,6 @@ import { runForAccount } from '@pixmesh/fair-share/current-account';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-import { decodeClaims } from '@pixmesh/contracts/internal/claims-header';
 import type { Peers } from './peers.ts';
 
 declare module 'fastify' {

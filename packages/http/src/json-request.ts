@@ -28,6 +28,14 @@ export function readJsonBody({
   return readJsonObject(rawBody(body), headers['content-type']);
 }
 
+/** The JSON body of a request, by its schema. @throws AppError `VALIDATION_ERROR` */
+export function readBody<Schema extends z.ZodType>(
+  schema: Schema,
+  request: FastifyRequest,
+): z.output<Schema> {
+  return parseShape(schema, readJsonBody(request));
+}
+
 /**
  * Reads bytes as one JSON object. A missing media type is tolerated, another one is not (decision 2).
  * @throws AppError `VALIDATION_ERROR` with `content-type` or `body`

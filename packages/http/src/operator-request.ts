@@ -2,20 +2,12 @@ import { JSON_DEPTH_MAX, parseJsonBody } from '@pixmesh/kernel/json-body';
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 
+import { BODY_FAULT, parseShape } from './json-request.ts';
 import { invalidRequest } from './refusal.ts';
-import { BODY_FAULT, parseShape, readJsonBody } from './json-request.ts';
 import { BODY_BYTES_MAX, rawBody } from './service-app.ts';
 
 /** The gateway wraps a body of the size that anybody may send: the same, and room for the settings. */
 export const WRAPPED_BYTES_MAX = BODY_BYTES_MAX + 4 * 1024;
-
-/** The gateway's own body, by its schema. @throws AppError `VALIDATION_ERROR` */
-export function readOperatorBody<Schema extends z.ZodType>(
-  schema: Schema,
-  request: FastifyRequest,
-): z.output<Schema> {
-  return parseShape(schema, readJsonBody(request));
-}
 
 /**
  * A body in which the operator's own stands one level deeper than it was sent; the gateway has counted its levels.

@@ -8,12 +8,8 @@ import {
 import { answerCreated } from '@pixmesh/http/answer-created';
 import { parseShape } from '@pixmesh/http/json-request';
 import { answerList, readListQuery } from '@pixmesh/http/list-page';
-import {
-  readOperatorBody,
-  readWrappedBody,
-  requireSent,
-  WRAPPED_BYTES_MAX,
-} from '@pixmesh/http/operator-request';
+import { readBody } from '@pixmesh/http/json-request';
+import { readWrappedBody, requireSent, WRAPPED_BYTES_MAX } from '@pixmesh/http/operator-request';
 import { operatorOf } from '@pixmesh/http/internal-auth';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { type DisputeId, readPathId } from '@pixmesh/kernel/ids';
@@ -62,7 +58,7 @@ export function registerOperatorDisputes(app: FastifyInstance, deps: RouteDeps):
 
   app.post(OPERATOR_DISPUTE_PATHS.defense, async (request) => {
     const { id } = await read(deps, readOwnId(request));
-    const { text } = readOperatorBody(DefenseBody, request);
+    const { text } = readBody(DefenseBody, request);
     return await show(deps, await sendDefense(deps, id as DisputeId, text));
   });
 

@@ -1,16 +1,6 @@
-import { parseShape, readJsonBody } from '@pixmesh/http/json-request';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { parseId } from '@pixmesh/kernel/ids';
 import type { FastifyRequest } from 'fastify';
-import type { z } from 'zod';
-
-/** The JSON body of a request, by its schema. @throws AppError `VALIDATION_ERROR` */
-export function readBody<Schema extends z.ZodType>(
-  schema: Schema,
-  request: FastifyRequest,
-): z.output<Schema> {
-  return parseShape(schema, readJsonBody(request));
-}
 
 /** A path parameter as an id; ill-formed is unknown (decision 14). @throws AppError `NOT_FOUND` */
 export function requirePathId(request: FastifyRequest): string {

@@ -2,6 +2,7 @@ import assert from 'node:assert';
 
 import { armFailpoints } from '@pixmesh/service/failpoints';
 import { newId } from '@pixmesh/kernel/ids';
+import { injectedCall } from '@pixmesh/testkit/injected-peers';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
@@ -303,6 +304,16 @@ describe('bad input leaves no trace', () => {
     const answer = await ledger.send('PUT', `/internal/holds/${newId()}`, body);
     expect(answer.statusCode).toBe(400);
     expect(answer.json()).toMatchObject({ code: 'VALIDATION_ERROR', details: ['body'] });
+  });
+
+  test('a body with a content coding is not read', async () => {
+    const hold = aHold({ accountId: newId() });
+    const route = `PUT ${pathOf(hold)}`;
+    const call = injectedCall('ledger', { route, caller: null, body: bodyOf(hold) });
+    const headers = { ...call.headers, 'content-encoding': 'gzip' };
+    const answer = await ledger.app.inject({ ...call, headers });
+    expect(answer.statusCode).toBe(400);
+    expect(answer.json()).toMatchObject({ details: ['content-encoding'] });
   });
 
   test('an ill-formed hold id is not found', async () => {

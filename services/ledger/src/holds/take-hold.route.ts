@@ -1,7 +1,6 @@
-import { type TakeHoldAnswer, TakeHoldBody } from '@pixmesh/contracts/internal/holds';
+import { TakeHoldAnswer, TakeHoldBody } from '@pixmesh/contracts/internal/holds';
+import { readBody } from '@pixmesh/http/json-request';
 import { invalidRequest } from '@pixmesh/http/refusal';
-import { readJsonObject, parseShape } from '@pixmesh/http/json-request';
-import { rawBody } from '@pixmesh/http/service-app';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { AccountId, HoldId } from '@pixmesh/kernel/ids';
 import { toCents } from '@pixmesh/kernel/money';
@@ -22,8 +21,7 @@ import { decidedOrThrow, holdIdOf } from './hold-request.ts';
 export function registerTakeHold(app: FastifyInstance, deps: { engine: LedgerEngine }): void {
   app.put<{ Params: { id: string } }>('/internal/holds/:id', async (request) => {
     const holdId = holdIdOf(request.params.id);
-    const body = readJsonObject(rawBody(request.body), request.headers['content-type']);
-    const command = takeCommand(holdId, parseShape(TakeHoldBody, body));
+    const command = takeCommand(holdId, readBody(TakeHoldBody, request));
     const { code, hold } = decidedOrThrow(await deps.engine.submit(command));
     await failpoint('ledger.hold.after-commit');
     return toAnswer(holdId, code, hold);
@@ -58,17 +56,9 @@ function isPixOf(kind: TakeHoldBody['kind'], endToEndId: string | null): boolean
   return kind === 'refund' ? endToEndId !== null && isPlainText(endToEndId) : endToEndId === null;
 }
 
-const REFUSALS: Partial<Record<OutcomeCode, TakeHoldAnswer['reason']>> = {
-  insufficient_balance: 'insufficient_balance',
-  voided: 'voided',
-  resource_held: 'resource_held',
-  unknown_pix: 'unknown_pix',
-  exceeds_received: 'exceeds_received',
-};
-
 function toAnswer(holdId: HoldId, code: OutcomeCode, hold: Hold | null): TakeHoldAnswer {
   if (hold === null) throw new AppError('INTERNAL_ERROR', { message: `hold ${holdId} is missing` });
-  const reason = REFUSALS[code] ?? null;
+  const reason = TakeHoldAnswer.shape.reason.safeParse(code).data ?? null;
   return {
     hold_id: holdId,
     outcome: reason === null ? 'held' : 'refused',

@@ -1,6 +1,5 @@
 import { type VoidHoldAnswer, VoidHoldBody } from '@pixmesh/contracts/internal/holds';
-import { parseShape, readJsonObject } from '@pixmesh/http/json-request';
-import { rawBody } from '@pixmesh/http/service-app';
+import { readBody } from '@pixmesh/http/json-request';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { type AccountId, deriveCommandId, type HoldId } from '@pixmesh/kernel/ids';
 import type { FastifyInstance } from 'fastify';
@@ -20,8 +19,7 @@ export function registerVoidHold(app: FastifyInstance, deps: { engine: LedgerEng
     '/internal/holds/:id/void',
     async (request): Promise<VoidHoldAnswer> => {
       const holdId = holdIdOf(request.params.id);
-      const json = readJsonObject(rawBody(request.body), request.headers['content-type']);
-      const body = parseShape(VoidHoldBody, json);
+      const body = readBody(VoidHoldBody, request);
       const outcome = await deps.engine.submit(voidCommand(holdId, body));
       const { code, hold } = decidedOrThrow(outcome);
       if (hold === null) throw new AppError('INTERNAL_ERROR', { message: `no hold ${holdId}` });

@@ -1,15 +1,14 @@
 import { InstantText } from '@pixmesh/contracts/http/instant-text';
+import { QueryId } from '@pixmesh/contracts/http/query-fields';
 import {
   type BookedJournals,
   LEDGER_PAGE_MAX,
   LOOKUP_JOURNALS_PATH,
   LookupJournalsBody,
 } from '@pixmesh/contracts/internal/ledger-reads';
-import { parseShape, readJsonObject } from '@pixmesh/http/json-request';
-import { QueryId } from '@pixmesh/contracts/http/query-fields';
-import { rawBody } from '@pixmesh/http/service-app';
-import { invalidRequest } from '@pixmesh/http/refusal';
+import { parseShape, readBody } from '@pixmesh/http/json-request';
 import { CURSOR_EXPECTED } from '@pixmesh/http/list-page';
+import { invalidRequest } from '@pixmesh/http/refusal';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
@@ -53,8 +52,7 @@ const Query = z.object({
 /** `POST /internal/journals/lookup` and `GET /internal/journals`: what other services compare their own with. */
 export function registerBookedJournals(app: FastifyInstance, deps: { db: Database }): void {
   app.post(LOOKUP_JOURNALS_PATH, async (request): Promise<Wire> => {
-    const json = readJsonObject(rawBody(request.body), request.headers['content-type']);
-    const { command_ids: ids } = parseShape(LookupJournalsBody, json);
+    const { command_ids: ids } = readBody(LookupJournalsBody, request);
     const rows = await lookUpJournals(deps.db, ids);
     return { data: rows.map((row) => toBooked(row)), has_more: false };
   });

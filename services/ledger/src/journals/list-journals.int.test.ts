@@ -158,7 +158,7 @@ describe('GET /internal/accounts/{id}/journals', () => {
 });
 
 describe('what is refused', () => {
-  test.each(['limit=0', 'limit=101', 'limit=abc'])('%s names limit', async (query) => {
+  test.each(['limit=0', 'limit=101', 'limit=abc', 'limit=1e1'])('%s names limit', async (query) => {
     const response = await ask(newId(), `?${query}`);
     expect(response.statusCode).toBe(400);
     expect(response.json()).toMatchObject({ code: 'VALIDATION_ERROR', details: ['limit'] });

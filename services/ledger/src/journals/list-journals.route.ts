@@ -1,6 +1,5 @@
+import { CURSOR_EXPECTED, readListQuery } from '@pixmesh/http/list-page';
 import { invalidRequest } from '@pixmesh/http/refusal';
-import { parseShape } from '@pixmesh/http/json-request';
-import { CURSOR_EXPECTED } from '@pixmesh/http/list-page';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { type AccountId, parseId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
@@ -9,31 +8,23 @@ import { z } from 'zod';
 
 import { findVersion, type JournalRow, listJournals } from './list-journals.sql.ts';
 
-const PAGE_LIMIT_DEFAULT = 20;
-const PAGE_LIMIT_MAX = 100;
-
-const PageQuery = z.object({
-  limit: z.coerce.number().int().min(1).max(PAGE_LIMIT_MAX).default(PAGE_LIMIT_DEFAULT),
-  starting_after: z.uuid({ error: `expected ${CURSOR_EXPECTED}` }).optional(),
-});
-
 /** `GET /internal/accounts/{id}/journals`: one account's journals with their entries, newest first. */
 export function registerListJournals(app: FastifyInstance, deps: { db: Database }): void {
   app.get<{ Params: { id: string } }>('/internal/accounts/:id/journals', async (request) => {
     const accountId = parseId<AccountId>(request.params.id);
     if (accountId === null) throw new AppError('NOT_FOUND');
-    const query = parseShape(PageQuery, request.query);
-    const cursor = query.starting_after ?? null;
-    const before = cursor === null ? null : await findVersion(deps.db, accountId, cursor);
-    if (cursor !== null && before === null) {
+    const { limit, startingAfter } = readListQuery(z.object({}), request.query);
+    const before =
+      startingAfter === null ? null : await findVersion(deps.db, accountId, startingAfter);
+    if (startingAfter !== null && before === null) {
       throw invalidRequest({ name: 'starting_after', expected: CURSOR_EXPECTED });
     }
     // One row more than the page shows whether there are more (decision 95).
-    const rows = await listJournals(deps.db, accountId, { limit: query.limit + 1, before });
+    const rows = await listJournals(deps.db, accountId, { limit: limit + 1, before });
     return {
       object: 'list',
-      data: rows.slice(0, query.limit).map((row) => toJournal(row)),
-      has_more: rows.length > query.limit,
+      data: rows.slice(0, limit).map((row) => toJournal(row)),
+      has_more: rows.length > limit,
     };
   });
 }

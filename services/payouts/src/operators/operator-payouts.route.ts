@@ -7,12 +7,8 @@ import {
 } from '@pixmesh/contracts/internal/operator-payouts';
 import { type Deadline, deadlineFrom } from '@pixmesh/http/deadline';
 import { answerList, readListQuery } from '@pixmesh/http/list-page';
-import {
-  readOperatorBody,
-  readWrappedBody,
-  requireSent,
-  WRAPPED_BYTES_MAX,
-} from '@pixmesh/http/operator-request';
+import { readBody } from '@pixmesh/http/json-request';
+import { readWrappedBody, requireSent, WRAPPED_BYTES_MAX } from '@pixmesh/http/operator-request';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { type AccountId, parseId } from '@pixmesh/kernel/ids';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -71,7 +67,7 @@ export function registerOperatorPayouts(app: FastifyInstance, deps: RouteDeps): 
   app.post(OPERATOR_PAYOUT_PATHS.approve, async (request, reply) => {
     const { id } = await findOperatorPayout(deps.db, request);
     const { operator_id: operatorId } = operatorOf(request);
-    const { settings } = readOperatorBody(ApprovePayoutBody, request);
+    const { settings } = readBody(ApprovePayoutBody, request);
     return answerActedOn(reply, await approvePayout(deps, id, { operatorId, settings }));
   });
 

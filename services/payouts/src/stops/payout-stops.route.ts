@@ -8,7 +8,7 @@ import {
 } from '@pixmesh/contracts/internal/payout-stops';
 import { answerList, readListQuery } from '@pixmesh/http/list-page';
 import { operatorOf } from '@pixmesh/http/internal-auth';
-import { readOperatorBody } from '@pixmesh/http/operator-request';
+import { readBody } from '@pixmesh/http/json-request';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
 import { listStops, type StopRow, stopExists } from './payout-stops.sql.ts';
@@ -29,13 +29,13 @@ export function registerPayoutStops(app: FastifyInstance, deps: StopsDeps): void
 
   app.post(PAYOUT_STOP_PATHS.stop, async (request, reply) => {
     const { operator_id: operatorId } = operatorOf(request);
-    const { account_id: accountId, reason } = readOperatorBody(StopPayoutsBody, request);
+    const { account_id: accountId, reason } = readBody(StopPayoutsBody, request);
     return answerChanged(reply, await stopPayouts(deps, { accountId, operatorId, reason }));
   });
 
   app.post(PAYOUT_STOP_PATHS.resume, async (request, reply) => {
     const { operator_id: operatorId } = operatorOf(request);
-    const { account_id: accountId } = readOperatorBody(ResumePayoutsBody, request);
+    const { account_id: accountId } = readBody(ResumePayoutsBody, request);
     return answerChanged(reply, await resumePayouts(deps, { accountId, operatorId }));
   });
 }

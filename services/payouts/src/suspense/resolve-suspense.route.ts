@@ -4,7 +4,7 @@ import {
   ResolveSuspenseRequest,
   type SuspenseResolution,
 } from '@pixmesh/contracts/internal/suspense';
-import { readOperatorBody } from '@pixmesh/http/operator-request';
+import { readBody } from '@pixmesh/http/json-request';
 import { operatorOf } from '@pixmesh/http/internal-auth';
 import { readPathId } from '@pixmesh/kernel/ids';
 import type { FastifyInstance } from 'fastify';
@@ -19,7 +19,7 @@ export function registerResolveSuspense(app: FastifyInstance, deps: ResolveSuspe
   app.post(RESOLVE_SUSPENSE_PATH, async (request, reply) => {
     const itemId = readPathId((request.params as { id: string }).id);
     const asked = {
-      ...readOperatorBody(ResolveSuspenseRequest, request),
+      ...readBody(ResolveSuspenseRequest, request),
       operatorId: operatorOf(request).operator_id,
     };
     const { resolution, repeated } = await resolveSuspense(deps, itemId, asked);

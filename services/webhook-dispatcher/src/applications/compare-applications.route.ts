@@ -3,7 +3,7 @@ import {
   type ComparedApplications,
   CompareApplicationsBody,
 } from '@pixmesh/contracts/internal/compare-applications';
-import { readOperatorBody } from '@pixmesh/http/operator-request';
+import { readBody } from '@pixmesh/http/json-request';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
 
@@ -12,7 +12,7 @@ import { findApplicationsBehind } from './applications.sql.ts';
 /** What the gateway asks for reconciliation. */
 export function registerCompareApplications(app: FastifyInstance, { db }: { db: Database }): void {
   app.post(COMPARE_APPLICATIONS_PATH, async (request): Promise<ComparedApplications> => {
-    const { applications } = readOperatorBody(CompareApplicationsBody, request);
+    const { applications } = readBody(CompareApplicationsBody, request);
     return { behind: await findApplicationsBehind(db, applications) };
   });
 }

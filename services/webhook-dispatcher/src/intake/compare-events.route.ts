@@ -3,7 +3,7 @@ import {
   type ComparedEvents,
   CompareEventsBody,
 } from '@pixmesh/contracts/internal/compare-events';
-import { readOperatorBody } from '@pixmesh/http/operator-request';
+import { readBody } from '@pixmesh/http/json-request';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
 
@@ -16,6 +16,6 @@ export function registerCompareEvents(
   deps: { db: Database; isDispatched: IntakeDeps['isDispatched'] },
 ): void {
   app.post(COMPARE_EVENTS_PATH, async (request): Promise<ComparedEvents> => {
-    return await compareEvents(deps, readOperatorBody(CompareEventsBody, request));
+    return await compareEvents(deps, readBody(CompareEventsBody, request));
   });
 }

@@ -5,6 +5,7 @@ import {
 import { ListApplicationsQuery } from '@pixmesh/contracts/admin/admin-queries';
 import { answerCreated } from '@pixmesh/http/answer-created';
 import { type CreatedOnce, createOnce } from '@pixmesh/http/create-once';
+import { readBody } from '@pixmesh/http/json-request';
 import { answerList, readListQuery } from '@pixmesh/http/list-page';
 import type { AccountId, ApplicationId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
@@ -14,7 +15,7 @@ import { findAccount } from '#account/accounts.sql.ts';
 
 import { recordChange } from '../audit/record-change.ts';
 import { fingerprintOf, readAdminCreationId } from '../creation-id.ts';
-import { found, readBody, requirePathId } from '../read-request.ts';
+import { found, requirePathId } from '../read-request.ts';
 import {
   type Application,
   findApplication,

@@ -1,5 +1,6 @@
 import { DeadLetterService, ListDeadLettersQuery } from '@pixmesh/contracts/admin/admin-queries';
 import { DEAD_LETTER_PATHS, DismissDeadLetterBody } from '@pixmesh/contracts/internal/dead-letters';
+import { readBody } from '@pixmesh/http/json-request';
 import { readListQuery } from '@pixmesh/http/list-page';
 import { ignoreBodies } from '@pixmesh/http/service-app';
 import { AppError } from '@pixmesh/kernel/app-error';
@@ -18,7 +19,7 @@ import {
   parseJson,
   readAnswer,
 } from '../owners/call-owner.ts';
-import { readBody, requirePathId } from '../read-request.ts';
+import { requirePathId } from '../read-request.ts';
 import { type DeadLetterPage, mergePages } from './merge-pages.ts';
 import type { AskOwnLetters } from './own-letters.ts';
 

@@ -2,7 +2,7 @@ import {
   CreateRecoveryBody,
   OPERATOR_DELIVERY_PATHS,
 } from '@pixmesh/contracts/internal/operator-deliveries';
-import { readJsonBody } from '@pixmesh/http/json-request';
+import { readBody, readJsonBody } from '@pixmesh/http/json-request';
 import { invalidRequest } from '@pixmesh/http/refusal';
 import type { AccountId } from '@pixmesh/kernel/ids';
 import type { FastifyRequest } from 'fastify';
@@ -13,7 +13,6 @@ import type { ForwardableAnswer } from '#forwarding/forwardable-answer.ts';
 import { readAdminCreationId } from '../creation-id.ts';
 import type { OwnerAndTablesDeps } from '../owners/call-owner.ts';
 import { createOwned } from '../owners/create-owned.ts';
-import { readBody } from '../read-request.ts';
 
 /**
  * `POST /admin/recoveries`. The namespace of its `Idempotency-Key` is the account, which stands in the body: so that

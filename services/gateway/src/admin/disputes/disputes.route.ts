@@ -1,11 +1,11 @@
 import { DefenseBody, OPERATOR_DISPUTE_PATHS } from '@pixmesh/contracts/internal/operator-disputes';
+import { readBody } from '@pixmesh/http/json-request';
 import type { FastifyInstance } from 'fastify';
 
 import { relayAnswer } from '#forwarding/forwardable-answer.ts';
 
 import type { OwnerAndTablesDeps } from '../owners/call-owner.ts';
 import { registerOwnedChange } from '../owners/owned-change.route.ts';
-import { readBody } from '../read-request.ts';
 import { DISPUTE } from './owned-dispute.ts';
 import { sendMessage } from './send-message.ts';
 

@@ -1,4 +1,5 @@
 import { UpdateKeyBody } from '@pixmesh/contracts/admin/admin-bodies';
+import { readBody } from '@pixmesh/http/json-request';
 import { explained } from '@pixmesh/http/refusal';
 import type { ApiKeyId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
@@ -7,7 +8,7 @@ import type { FastifyRequest } from 'fastify';
 import { changedRequestLimits } from '#account/account-limits.ts';
 
 import { recordChange } from '../audit/record-change.ts';
-import { found, readBody, requirePathId } from '../read-request.ts';
+import { found, requirePathId } from '../read-request.ts';
 import { toKeyResource } from './key-resource.ts';
 import { lockKey, revokeKey, updateKey } from './keys.sql.ts';
 

@@ -1,5 +1,6 @@
 import { CreateKeyBody } from '@pixmesh/contracts/admin/admin-bodies';
 import { type CreatedOnce, createOnce } from '@pixmesh/http/create-once';
+import { readBody } from '@pixmesh/http/json-request';
 import { generateApiKey, hashApiKey } from '@pixmesh/kernel/api-key';
 import type { ApiKeyId, ApplicationId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
@@ -10,7 +11,7 @@ import type { Pepper } from '#authentication/peppers.ts';
 import { findApplication } from '../applications/applications.sql.ts';
 import { recordChange } from '../audit/record-change.ts';
 import { fingerprintOf, readAdminCreationId } from '../creation-id.ts';
-import { found, readBody, requirePathId } from '../read-request.ts';
+import { found, requirePathId } from '../read-request.ts';
 import { toKeyResource } from './key-resource.ts';
 import { findStoredKey, insertKey, type StoredKey } from './keys.sql.ts';
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 import { CreateOperatorBody } from '@pixmesh/contracts/admin/admin-bodies';
 import { ListOperatorsQuery } from '@pixmesh/contracts/admin/admin-queries';
+import { readBody } from '@pixmesh/http/json-request';
 import { answerList, readListQuery } from '@pixmesh/http/list-page';
 import { ignoreBodies } from '@pixmesh/http/service-app';
 import { newId } from '@pixmesh/kernel/ids';
@@ -10,7 +11,7 @@ import type { FastifyInstance } from 'fastify';
 
 import { recordChange } from '../audit/record-change.ts';
 import { digestToken } from '../authenticate-operator.ts';
-import { found, readBody, requirePathId } from '../read-request.ts';
+import { found, requirePathId } from '../read-request.ts';
 import {
   findOperator,
   insertOperator,

@@ -3,6 +3,7 @@ import {
   ResumePayoutsBody,
   StopPayoutsBody,
 } from '@pixmesh/contracts/internal/payout-stops';
+import { readBody } from '@pixmesh/http/json-request';
 import type { AccountId } from '@pixmesh/kernel/ids';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
@@ -12,7 +13,7 @@ import { type ForwardableAnswer, relayAnswer } from '#forwarding/forwardable-ans
 import type { AuditAction } from '../audit/record-change.ts';
 import { changeAudited } from '../owners/audited-change.ts';
 import { callOwner, type OwnerAndTablesDeps } from '../owners/call-owner.ts';
-import { found, readBody } from '../read-request.ts';
+import { found } from '../read-request.ts';
 
 /** What the audit log names the stop of all accounts by. */
 const ALL_ACCOUNTS = 'all';

@@ -4,6 +4,7 @@ import {
   ResolveSuspenseBody,
   type ResolveSuspenseRequest,
 } from '@pixmesh/contracts/internal/suspense';
+import { readBody } from '@pixmesh/http/json-request';
 import { invalidRequest } from '@pixmesh/http/refusal';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
@@ -12,7 +13,6 @@ import { findAccount } from '#account/accounts.sql.ts';
 
 import type { OwnerAndTablesDeps } from '../owners/call-owner.ts';
 import { registerOwnedChange } from '../owners/owned-change.route.ts';
-import { readBody } from '../read-request.ts';
 
 /**
  * `POST /admin/suspense/{id}/resolve`: what becomes of money that waits for an operator (decision 141). The ledger
