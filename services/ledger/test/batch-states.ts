@@ -3,7 +3,7 @@ import type { AccountId } from '@pixmesh/kernel/ids';
 import { ACCOUNT_KINDS, type AccountState, type Balances } from '#accounts/chart-of-accounts.ts';
 import { JOURNAL_KINDS } from '#commands/journal-kinds.ts';
 import type { LedgerCommand } from '#commands/ledger-command.ts';
-import type { BookedCommand, Hold } from '#commands/outcome.ts';
+import type { DecidedCommand, Hold } from '#commands/outcome.ts';
 import { type BatchState, pixKey } from '#decisions/batch-state.ts';
 import type { BatchDecision } from '#decisions/decide-batch.ts';
 import { type PixDebits, untouchedPix } from '#decisions/pix-debits.ts';
@@ -33,7 +33,7 @@ export function stateFor(
   given: {
     accounts?: Readonly<Record<string, Standing>>;
     holds?: readonly Hold[];
-    booked?: ReadonlyMap<string, BookedCommand>;
+    decided?: ReadonlyMap<string, DecidedCommand>;
     pix?: readonly PixDebits[];
     suspenseItems?: BatchState['suspenseItems'];
     now?: Date;
@@ -43,7 +43,7 @@ export function stateFor(
   return {
     nowMs: (given.now ?? NOW).getTime(),
     accounts: new Map([...owners].map((owner) => [owner, account(given.accounts?.[owner])])),
-    booked: given.booked ?? new Map(),
+    decided: given.decided ?? new Map(),
     holds: new Map((given.holds ?? []).map((hold) => [hold.holdId, hold])),
     pix: new Map((given.pix ?? []).map((one) => [pixKey(one), one])),
     suspenseItems: given.suspenseItems ?? new Map(),
@@ -52,11 +52,11 @@ export function stateFor(
 
 /** What stands after a batch: the state that the next one would read. */
 export function stateAfter(before: BatchState, { writes }: BatchDecision): BatchState {
-  const booked = new Map(before.booked);
+  const decided = new Map(before.decided);
   for (const { command, code, version, fingerprint } of writes.journals) {
     const { accountId } = command;
     const kind = JOURNAL_KINDS[command.kind];
-    booked.set(command.commandId, { accountId, kind, code, version, fingerprint });
+    decided.set(command.commandId, { accountId, kind, code, version, fingerprint });
   }
   const credits = writes.journals.flatMap(({ command, code }) =>
     command.kind === 'received_pix.credit' && code === 'booked'
@@ -66,7 +66,7 @@ export function stateAfter(before: BatchState, { writes }: BatchDecision): Batch
   return {
     nowMs: before.nowMs,
     accounts: new Map<AccountId, AccountState>([...before.accounts, ...writes.accounts]),
-    booked,
+    decided,
     holds: new Map([...before.holds, ...writes.holds]),
     pix: new Map([...before.pix, ...credits.map(keyed), ...writes.pix]),
     suspenseItems: itemsAfter(before, writes),

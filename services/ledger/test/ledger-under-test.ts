@@ -19,14 +19,15 @@ export async function aLedgerUnderTest() {
   const database = await createTestDatabase('ledger');
   const { db } = database;
   const woken = { times: 0 };
-  const engine = createLedgerEngine({ db, wakeOutbox: () => (woken.times += 1) });
+  const deps = { db, wakeOutbox: () => (woken.times += 1) };
+  const engine = createLedgerEngine(deps);
   return {
     db,
     adminUrl: database.adminUrl,
     engine,
     woken,
     submit: (command: LedgerCommand) => submitDecided(engine, command),
-    execute: (commands: readonly LedgerCommand[]) => executeBatch(db, commands),
+    execute: (commands: readonly LedgerCommand[]) => executeBatch(deps, commands),
     /** An owner with this much available. */
     fund: (cents: number) => fund(engine, cents),
     [Symbol.asyncDispose]: async () => {

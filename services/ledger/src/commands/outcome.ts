@@ -79,7 +79,7 @@ export type OwnerLocked = { kind: 'owner_locked'; accountId: AccountId };
 export type BatchOutcome = Outcome | OwnerLocked;
 
 /** A command that was decided before, as its row says. */
-export type BookedCommand = {
+export type DecidedCommand = {
   accountId: AccountId;
   kind: JournalKind;
   code: OutcomeCode;

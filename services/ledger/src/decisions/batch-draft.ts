@@ -7,7 +7,7 @@ import type { AccountState } from '#accounts/chart-of-accounts.ts';
 import { fingerprintOf } from '#commands/fingerprint.ts';
 import { JOURNAL_KINDS } from '#commands/journal-kinds.ts';
 import type { ReceivedPixCredit, LedgerCommand } from '#commands/ledger-command.ts';
-import type { BookedCommand, Hold, Outcome, OutcomeCode } from '#commands/outcome.ts';
+import type { DecidedCommand, Hold, Outcome, OutcomeCode } from '#commands/outcome.ts';
 import { type Money, postingsOf, type Template } from '#decisions/templates.ts';
 
 import {
@@ -21,7 +21,7 @@ import { accountAfter, isAboveFloors } from './move-account.ts';
 import { type PixDebits, untouchedPix } from './pix-debits.ts';
 
 /** What a journal is beside its command: how much moves, and what else is stored with it. */
-type Booking = {
+export type Booking = {
   template: Template;
   money: Money;
   resourceId: string | null;
@@ -51,7 +51,7 @@ export class BatchDraft {
     events: [],
   };
   readonly #state: BatchState;
-  readonly #booked = new Map<string, BookedCommand>();
+  readonly #decided = new Map<string, DecidedCommand>();
   /** Credits of this batch, by command: what stood before it is read with its Pix. */
   readonly #credits = new Map<string, ReceivedPixCredit>();
   /** The hold that stands for a resource, or null where the last one has been released. */
@@ -69,8 +69,8 @@ export class BatchDraft {
     return account;
   }
 
-  booked(commandId: string): BookedCommand | null {
-    return this.#booked.get(commandId) ?? this.#state.booked.get(commandId) ?? null;
+  decidedBefore(commandId: string): DecidedCommand | null {
+    return this.#decided.get(commandId) ?? this.#state.decided.get(commandId) ?? null;
   }
 
   hold(holdId: string): Hold | null {
@@ -181,7 +181,7 @@ export class BatchDraft {
     const fingerprint = fingerprintOf(command);
     const createdAtMs = this.timeFor(accountId);
     this.writes.journals.push({ command, code, version, fingerprint, resourceId, createdAtMs });
-    this.#booked.set(command.commandId, { accountId, kind, code, version, fingerprint });
+    this.#decided.set(command.commandId, { accountId, kind, code, version, fingerprint });
     if (hold !== null && hold !== this.hold(hold.holdId)) {
       this.writes.holds.set(hold.holdId, hold);
       if (!this.#state.holds.has(hold.holdId)) this.writes.newHolds.add(hold.holdId);

@@ -1,9 +1,8 @@
 import type { AccountId } from '@pixmesh/kernel/ids';
 
-import type { AccountKind, AccountState } from '#accounts/chart-of-accounts.ts';
+import type { AccountKind, AccountState, Balances } from '#accounts/chart-of-accounts.ts';
 import type { LedgerCommand } from '#commands/ledger-command.ts';
-import type { BookedCommand, Hold, OutcomeCode } from '#commands/outcome.ts';
-import type { Balances } from '#accounts/chart-of-accounts.ts';
+import type { DecidedCommand, Hold, OutcomeCode } from '#commands/outcome.ts';
 
 import type { PixDebits } from './pix-debits.ts';
 
@@ -14,7 +13,7 @@ export type BatchState = {
   /** Every owner that a command names. */
   accounts: ReadonlyMap<AccountId, AccountState>;
   /** Commands of the batch that were decided before, by id. */
-  booked: ReadonlyMap<string, BookedCommand>;
+  decided: ReadonlyMap<string, DecidedCommand>;
   /** Holds that a command names, and those that stand for a resource that one names, by hold id. */
   holds: ReadonlyMap<string, Hold>;
   /** The Pix that refunds, disputes and returns of the batch are about, by `pixKey`; absent where none was credited. */

@@ -346,7 +346,7 @@ describe('a command that was decided before', () => {
 
   test('is refused to another owner', () => {
     const theirs = { ...first, accountId: newId<AccountId>() };
-    const next = stateFor([theirs], { booked: state.booked });
+    const next = stateFor([theirs], { decided: state.decided });
     expect(decideBatch(next, [theirs]).outcomes).toMatchObject([{ reason: 'other_content' }]);
   });
 

@@ -2,7 +2,7 @@ import { assertNever } from '@pixmesh/kernel/app-error';
 
 import { fingerprintOf } from '#commands/fingerprint.ts';
 import { isHoldCommand, type LedgerCommand } from '#commands/ledger-command.ts';
-import type { BookedCommand, Outcome } from '#commands/outcome.ts';
+import type { DecidedCommand, Outcome } from '#commands/outcome.ts';
 
 import { BatchDraft } from './batch-draft.ts';
 import type { BatchState, BatchWrites } from './batch-state.ts';
@@ -25,7 +25,7 @@ export type BatchDecision = {
 export function decideBatch(state: BatchState, commands: readonly LedgerCommand[]): BatchDecision {
   const draft = new BatchDraft(state);
   const outcomes = commands.map((command) => {
-    const first = draft.booked(command.commandId);
+    const first = draft.decidedBefore(command.commandId);
     return first === null ? decide(draft, command) : answerAgain(draft, command, first);
   });
   return { outcomes, writes: draft.writes };
@@ -54,7 +54,7 @@ function decide(draft: BatchDraft, command: LedgerCommand): Outcome {
   }
 }
 
-function answerAgain(draft: BatchDraft, command: LedgerCommand, first: BookedCommand): Outcome {
+function answerAgain(draft: BatchDraft, command: LedgerCommand, first: DecidedCommand): Outcome {
   if (first.accountId !== command.accountId || first.fingerprint !== fingerprintOf(command)) {
     return {
       kind: 'rejected',

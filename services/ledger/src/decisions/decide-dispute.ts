@@ -2,7 +2,6 @@ import { assertNever } from '@pixmesh/kernel/app-error';
 
 import type {
   DisputeBlock,
-  LedgerCommand,
   DisputeReturn,
   ReceivedPixReturn,
   DisputeUnblock,
@@ -57,7 +56,7 @@ function changeOf(
 /** Where nothing is left to block or unblock, the dispute is noted all the same. */
 function move(
   draft: BatchDraft,
-  command: OfPix & LedgerCommand,
+  command: OfPix,
   { template, change }: { template: Template; change: PixChange },
 ): Outcome {
   const { pix, ofBlock, rest } = change;

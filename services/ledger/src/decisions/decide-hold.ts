@@ -12,7 +12,7 @@ import type {
 import type { Hold, Outcome, OutcomeCode, RefundPart } from '#commands/outcome.ts';
 import { TEMPLATES } from '#decisions/templates.ts';
 
-import type { BatchDraft } from './batch-draft.ts';
+import type { BatchDraft, Booking } from './batch-draft.ts';
 import { holdRefund, releaseRefund, settleRefund } from './pix-debits.ts';
 
 /**
@@ -127,8 +127,6 @@ function decideHoldRelease(draft: BatchDraft, command: HoldRelease, hold: Hold |
   return end(draft, command, { ...hold, state: 'released' });
 }
 
-type End = Parameters<BatchDraft['book']>[1];
-
 function end(draft: BatchDraft, command: HoldSettle | HoldRelease, hold: Hold): Outcome {
   const booking = hold.refund
     ? refundEnd(draft, command, { ...hold, refund: hold.refund })
@@ -142,7 +140,7 @@ function end(draft: BatchDraft, command: HoldSettle | HoldRelease, hold: Hold): 
   return outcome;
 }
 
-function payoutEnd({ kind, resourceId }: HoldSettle | HoldRelease, hold: Hold): End {
+function payoutEnd({ kind, resourceId }: HoldSettle | HoldRelease, hold: Hold): Booking {
   const template = kind === 'hold.settle' ? TEMPLATES.holdSettle : TEMPLATES.holdRelease;
   return { template, money: hold, resourceId, hold };
 }
@@ -152,7 +150,7 @@ function refundEnd(
   draft: BatchDraft,
   { kind, resourceId }: HoldSettle | HoldRelease,
   hold: Hold & { refund: RefundPart },
-): End | null {
+): Booking | null {
   const { accountId, amount, fee, refund } = hold;
   const before = draft.pix(accountId, refund.endToEndId);
   assert(before, 'the Pix of a hold that was taken is known');

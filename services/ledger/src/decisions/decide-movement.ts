@@ -1,3 +1,5 @@
+import { assertNever } from '@pixmesh/kernel/app-error';
+
 import type {
   AcquirerTariffBook,
   PayoutReturnCredit,
@@ -7,13 +9,12 @@ import type {
   ReceivedPixSuspend,
 } from '#commands/ledger-command.ts';
 import type { Outcome } from '#commands/outcome.ts';
-import { TEMPLATES, type Template } from '#decisions/templates.ts';
-import { assertNever } from '@pixmesh/kernel/app-error';
 
 import type { BatchDraft } from './batch-draft.ts';
 import type { SuspenseWrite } from './batch-state.ts';
+import { TEMPLATES, type Template } from './templates.ts';
 
-type Booking = { template: Template; resourceId: string | null };
+type Move = { template: Template; resourceId: string | null };
 
 type Movement =
   | ReceivedPixCredit
@@ -49,18 +50,12 @@ export function decideMovement(draft: BatchDraft, command: Movement): Outcome {
 /** Pending until its release; a time that has passed means at once (decision 133). */
 function decideReceivedPixCredit(draft: BatchDraft, command: ReceivedPixCredit): Outcome {
   const { commandId, accountId, amount, releaseAt, chargeId: resourceId } = command;
-  if (releaseAt === null || releaseAt.getTime() <= draft.nowMs) {
-    const outcome = move(draft, command, { template: TEMPLATES.receivedPixCredit, resourceId });
-    if (outcome.kind === 'decided') draft.credited(command);
-    return outcome;
-  }
-  const outcome = move(draft, command, {
-    template: TEMPLATES.receivedPixCreditPending,
-    resourceId,
-  });
+  const isPending = releaseAt !== null && releaseAt.getTime() > draft.nowMs;
+  const template = isPending ? TEMPLATES.receivedPixCreditPending : TEMPLATES.receivedPixCredit;
+  const outcome = move(draft, command, { template, resourceId });
   if (outcome.kind === 'decided') {
     draft.credited(command);
-    draft.writes.releases.push({ commandId, accountId, amount, releaseAt });
+    if (isPending) draft.writes.releases.push({ commandId, accountId, amount, releaseAt });
   }
   return outcome;
 }
@@ -100,7 +95,7 @@ function decidePayoutSuspend(draft: BatchDraft, command: PayoutSuspend): Outcome
 function move(
   draft: BatchDraft,
   command: Exclude<Movement, PendingRelease>,
-  booking: Booking,
+  booking: Move,
 ): Outcome {
   const money = { amount: command.amount, fee: 0n };
   const outcome = draft.book(command, { ...booking, money });
@@ -113,7 +108,7 @@ type NamedByCommand = 'commandId' | 'accountId' | 'createdAtMs' | 'resolvedAtMs'
 function suspend(
   draft: BatchDraft,
   command: ReceivedPixSuspend | PayoutSuspend,
-  details: { booking: Booking; item: Omit<SuspenseWrite, NamedByCommand> },
+  details: { booking: Move; item: Omit<SuspenseWrite, NamedByCommand> },
 ): Outcome {
   const { commandId, accountId } = command;
   const createdAtMs = draft.timeFor(accountId);

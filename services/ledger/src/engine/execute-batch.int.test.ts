@@ -33,6 +33,8 @@ import { aLedgerUnderTest, journalsOf, type LedgerUnderTest } from '#test/ledger
 import { executeBatch } from './execute-batch.ts';
 import { lockBatch } from './lock-batch.sql.ts';
 
+const wakeOutbox = (): void => undefined;
+
 let ledger: LedgerUnderTest;
 
 beforeAll(async () => {
@@ -117,7 +119,9 @@ describe('a batch', () => {
           throw new Error('the process died before commit');
         }),
     };
-    await expect(executeBatch(dying, [command])).rejects.toThrow('died before commit');
+    await expect(executeBatch({ db: dying, wakeOutbox }, [command])).rejects.toThrow(
+      'died before commit',
+    );
     expect(await countAllRows(ledger.db)).toEqual(before);
     expect(await ledger.execute([command])).toMatchObject([{ code: 'booked', repeated: false }]);
   });
@@ -310,7 +314,7 @@ describe('locks', () => {
       await lockBatch(tx, [holdTake({ accountId: mine })]);
       const first = holdTake({ accountId: mine, amount: 1 });
       const last = holdTake({ accountId: mine, amount: 1 });
-      const executing = executeBatch(db, [first, unwritable, last]);
+      const executing = executeBatch({ db, wakeOutbox }, [first, unwritable, last]);
       await Promise.race([freed.promise, executing]);
       return { executing };
     });
@@ -336,7 +340,7 @@ describe('locks', () => {
     };
     await ledger.db.transaction(async (tx) => {
       await lockBatch(tx, [holdTake({ accountId: locked })]);
-      expect(await executeBatch(db, commands)).toMatchObject([
+      expect(await executeBatch({ db, wakeOutbox }, commands)).toMatchObject([
         { kind: 'owner_locked' },
         { code: 'booked' },
       ]);

@@ -2,19 +2,26 @@ import { isBug } from '@pixmesh/kernel/app-error';
 import type { AccountId } from '@pixmesh/kernel/ids';
 import { blamesContent, isLockTimeout } from '@pixmesh/postgres/database-error';
 import { writeOrHalve } from '@pixmesh/postgres/micro-batcher';
+import { onCommit } from '@pixmesh/postgres/on-commit';
 import type { Database } from '@pixmesh/postgres/pool';
 import { z } from 'zod';
 
 import type { LedgerCommand } from '#commands/ledger-command.ts';
 import type { BatchOutcome, Outcome } from '#commands/outcome.ts';
-
 import { decideBatch } from '#decisions/decide-batch.ts';
+
 import { lockBatch } from './lock-batch.sql.ts';
 import { findLockedOwners } from './locked-owners.sql.ts';
 import { writeBatch } from './write-batch.sql.ts';
 
 /** Waits of one batch that end without the row. An owner that is found to be locked is not waited for again. */
 const LOCK_WAITS_MAX = 3;
+
+export type BatchDeps = {
+  db: Database;
+  /** Wakes the outbox relay after a commit. */
+  wakeOutbox(): void;
+};
 
 /**
  * Decides and writes a batch in one transaction of two statements, and answers each command its outcome, in order.
@@ -28,11 +35,11 @@ const LOCK_WAITS_MAX = 3;
  * @throws AppError `DEPENDENCY_UNAVAILABLE` while the database is away: nobody knows the outcome, ask again
  */
 export async function executeBatch(
-  db: Database,
+  deps: BatchDeps,
   commands: readonly LedgerCommand[],
 ): Promise<BatchOutcome[]> {
   const locked = new Set<AccountId>();
-  const execute = (some: readonly LedgerCommand[]) => executeUnlocked(db, some, locked);
+  const execute = (some: readonly LedgerCommand[]) => executeUnlocked(deps, some, locked);
   return await writeOrHalve(commands, {
     write: execute,
     blamesContent: isToBlame,
@@ -44,31 +51,35 @@ type Execute = (commands: readonly LedgerCommand[]) => Promise<BatchOutcome[]>;
 
 /** Adds to `locked` the owners that it passes over, so that no later command of theirs in the batch overtakes. */
 async function executeUnlocked(
-  db: Database,
+  deps: BatchDeps,
   commands: readonly LedgerCommand[],
   locked: Set<AccountId>,
 ): Promise<BatchOutcome[]> {
   for (let waits = 1; ; waits += 1) {
     const free = commands.filter(({ accountId }) => !locked.has(accountId));
     try {
-      const outcomes = (await executeOnce(db, free)).values();
+      const outcomes = (await executeOnce(deps, free)).values();
       return commands.map(({ accountId }) =>
         locked.has(accountId) ? { kind: 'owner_locked', accountId } : outcomes.next().value!,
       );
     } catch (error) {
       if (!isLockTimeout(error) || waits === LOCK_WAITS_MAX) throw error;
       const owners = new Set(free.map(({ accountId }) => accountId));
-      for (const owner of await findLockedOwners(db, owners)) locked.add(owner);
+      for (const owner of await findLockedOwners(deps.db, owners)) locked.add(owner);
     }
   }
 }
 
-async function executeOnce(db: Database, commands: readonly LedgerCommand[]): Promise<Outcome[]> {
+async function executeOnce(
+  { db, wakeOutbox }: BatchDeps,
+  commands: readonly LedgerCommand[],
+): Promise<Outcome[]> {
   if (commands.length === 0) return [];
   return await db.transaction(async (tx) => {
     const state = await lockBatch(tx, commands);
     const { outcomes, writes } = decideBatch(state, commands);
     await writeBatch(tx, writes);
+    if (writes.events.length > 0) onCommit(tx, wakeOutbox);
     return outcomes;
   });
 }

@@ -3,7 +3,6 @@ import assert from 'node:assert';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { AccountId } from '@pixmesh/kernel/ids';
 import { createMicroBatcher } from '@pixmesh/postgres/micro-batcher';
-import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { withSpan } from '@pixmesh/telemetry/tracing';
 
@@ -11,7 +10,7 @@ import type { LedgerCommand } from '#commands/ledger-command.ts';
 import type { BatchOutcome, Outcome, OwnerLocked } from '#commands/outcome.ts';
 import { batchDecided } from '#events.ts';
 
-import { executeBatch } from './execute-batch.ts';
+import { type BatchDeps, executeBatch } from './execute-batch.ts';
 
 /** From 200 to 400 the rate still grew by a third and a batch took a quarter longer; beyond, only it takes longer. */
 export const BATCH_MAX = 400;
@@ -21,10 +20,7 @@ const WRITERS_DEFAULT = 2;
 /** About a second of work. Beyond it callers get an error that they may repeat, instead of waiting without a bound. */
 export const QUEUE_MAX = 10_000;
 
-export type LedgerEngineDeps = {
-  db: Database;
-  /** Wakes the outbox relay after a commit. */
-  wakeOutbox(): void;
+export type LedgerEngineDeps = BatchDeps & {
   logger?: Logger;
   /** Batches written at the same time, 1 to 4. */
   writers?: number;
@@ -89,10 +85,8 @@ export function createLedgerEngine(deps: LedgerEngineDeps): LedgerEngine {
     const attributes = { 'pixmesh.batch.size': commands.length };
     try {
       const outcomes = await withSpan('write ledger batch', { parent, attributes }, () =>
-        executeBatch(deps.db, commands),
+        executeBatch(deps, commands),
       );
-      if (outcomes.some((outcome, index) => isPublished(outcome, commands[index]!)))
-        deps.wakeOutbox();
       batchDecided(commands, outcomes);
       const locked = lockedOwners(outcomes);
       if (locked.size > 0)
@@ -122,12 +116,6 @@ function lockedOwners(outcomes: readonly BatchOutcome[]): Map<AccountId, OwnerLo
 /** Ids are random in their last digits, or all zeros. */
 function writerOf(accountId: AccountId, count: number): number {
   return Number.parseInt(accountId.slice(-8), 16) % count;
-}
-
-function isPublished(outcome: BatchOutcome, command: LedgerCommand): boolean {
-  if (outcome.kind !== 'decided' || outcome.repeated) return false;
-  const isAnsweredByHttp = command.kind === 'hold.take' || command.kind === 'hold.void';
-  return !isAnsweredByHttp && command.kind !== 'pending.release';
 }
 
 function unavailable(message: string, cause?: unknown): AppError {

@@ -7,7 +7,7 @@ import { named, sql } from '@pixmesh/postgres/sql';
 import type { AccountState } from '#accounts/chart-of-accounts.ts';
 import { type HoldKind, isHoldCommand, type LedgerCommand } from '#commands/ledger-command.ts';
 import type { JournalKind } from '#commands/journal-kinds.ts';
-import type { BookedCommand, Hold, OutcomeCode } from '#commands/outcome.ts';
+import type { DecidedCommand, Hold, OutcomeCode } from '#commands/outcome.ts';
 
 import type { BatchState } from '#decisions/batch-state.ts';
 import { plainArray } from './plain-array.ts';
@@ -84,16 +84,16 @@ type StateRow = AccountRow | CommandRow | HoldRow | { source: 'clock'; at: Date 
 function toState(rows: readonly StateRow[]): Omit<BatchState, 'pix' | 'suspenseItems'> {
   let nowMs = Number.NaN;
   const accounts = new Map<AccountId, AccountState>();
-  const booked = new Map<string, BookedCommand>();
+  const decided = new Map<string, DecidedCommand>();
   const holds = new Map<string, Hold>();
   for (const row of rows) {
     if (row.source === 'account') accounts.set(row.account_id, toAccount(row));
     else if (row.source === 'hold') holds.set(row.id, toHold(row));
-    else if (row.source === 'command') booked.set(row.id, toBooked(row));
+    else if (row.source === 'command') decided.set(row.id, toDecided(row));
     else nowMs = row.at.getTime();
   }
   assert(!Number.isNaN(nowMs), 'the clock is always read');
-  return { nowMs, accounts, booked, holds };
+  return { nowMs, accounts, decided, holds };
 }
 
 function toAccount(row: AccountRow): AccountState {
@@ -117,7 +117,7 @@ function toAccount(row: AccountRow): AccountState {
   };
 }
 
-function toBooked(row: CommandRow): BookedCommand {
+function toDecided(row: CommandRow): DecidedCommand {
   return {
     accountId: row.account_id,
     kind: row.kind,

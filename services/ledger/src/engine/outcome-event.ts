@@ -38,7 +38,7 @@ import type { Hold } from '#commands/outcome.ts';
 import type { EventWrite } from '#decisions/batch-state.ts';
 
 /** What an event holds beside command, journal and balance. */
-type Said = { message: MessageType<z.ZodObject>; data: object };
+type OutcomeMessage = { message: MessageType<z.ZodObject>; data: object };
 
 /**
  * The event of an outcome, keyed by the owner, so that an account's outcomes keep the order of its journals. It goes
@@ -46,7 +46,7 @@ type Said = { message: MessageType<z.ZodObject>; data: object };
  */
 export function outcomeEvent(write: EventWrite): OutboundEvent {
   const { command, balances } = write;
-  const { message, data } = saidOf(write);
+  const { message, data } = messageOf(write);
   const holdKind = write.hold?.kind;
   const event = outboundEvent(
     message,
@@ -81,7 +81,7 @@ export function outcomeEventId(commandId: string, decidedAtMs: number): string {
   return deriveTimedId(decidedAtMs, Buffer.from(commandId.replaceAll('-', ''), 'hex'));
 }
 
-function saidOf({ command, code, hold, moved }: EventWrite): Said {
+function messageOf({ command, code, hold, moved }: EventWrite): OutcomeMessage {
   if ('disputeId' in command) return disputed(command, moved);
   switch (command.kind) {
     case 'hold.settle':
@@ -137,7 +137,7 @@ function holdEnded(
   command: HoldSettle | HoldRelease,
   code: EventWrite['code'],
   hold: Hold | null,
-): Said {
+): OutcomeMessage {
   assert(hold, 'the end of a hold shows the hold');
   const { holdId, resourceId, amount, fee, state } = hold;
   const data = { hold_id: holdId, resource_id: resourceId, amount, fee };
@@ -163,7 +163,10 @@ function receivedPix(pix: {
 }
 
 /** With what moved, which may be nothing. */
-function disputed(command: DisputeBlock | DisputeUnblock | DisputeReturn, amount: bigint): Said {
+function disputed(
+  command: DisputeBlock | DisputeUnblock | DisputeReturn,
+  amount: bigint,
+): OutcomeMessage {
   const { disputeId: dispute_id, chargeId: charge_id } = command;
   const data = { dispute_id, charge_id, amount };
   switch (command.kind) {

@@ -9,14 +9,14 @@ import { createSlices } from './slices.ts';
  * without gaps (I2). A running balance that is right at each entry and equal to the row at the last one is the sum.
  */
 export function balanceCheck({ db }: { db: Database }): Check {
-  const slices = createSlices(db);
+  const slicesOf = createSlices(db);
   return {
     name: 'balance',
     windowMs: 0,
     run: async (scope) => {
       const breaks: FoundBreak[] = [];
       let compared = 0;
-      for await (const step of slices.of(scope)) {
+      for await (const step of slicesOf(scope)) {
         scope.signal.throwIfAborted();
         compared += step.journals;
         const bad = await db.transaction(async (tx) => {

@@ -1,6 +1,7 @@
 import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
+import { ALL_PARTS } from './slices.sql.ts';
 import type { Slice } from './slices.ts';
 
 /** Wrong rows of one step; a step with more is as wrong as it gets. */
@@ -34,9 +35,7 @@ export async function readLedgerTotal(db: Queryable): Promise<bigint> {
     named(
       'reconciliation_ledger_total',
       sql`
-        select coalesce(
-          sum(available + pending + held + blocked + suspense + acquirer_clearing + fees + acquirer_tariffs), 0
-        )::bigint as total
+        select coalesce(sum(${ALL_PARTS}), 0)::bigint as total
         from accounts`,
     ),
   );
@@ -81,7 +80,7 @@ export function badJournalsStatement(slices: readonly Slice[]): Statement {
         offset 0
       ) as journal
     )
-    select account_id, version, command_id, total
+    select account_id as "accountId", version, command_id as "commandId", total
     from summed
     full join booked using (account_id, version)
     where total is distinct from 0 or command_id is null
@@ -108,7 +107,7 @@ export function badBalancesStatement(slices: readonly Slice[]): Statement {
         limit 1
       ) as carried on true
     )
-    select 'running_balance' as kind, account_id, part.kind::text as part, version,
+    select 'running_balance' as kind, account_id as "accountId", part.kind::text as part, version,
            previous + amount as expected, balance_after as found
     from part
     cross join lateral (
@@ -165,28 +164,14 @@ export async function findBadJournals(
   tx: Transaction,
   slices: readonly Slice[],
 ): Promise<BadJournal[]> {
-  const rows = await tx.query<{
-    account_id: string;
-    version: bigint;
-    command_id: string | null;
-    total: bigint | null;
-  }>(badJournalsStatement(slices));
-  return rows.map((row) => ({
-    accountId: row.account_id,
-    version: row.version,
-    commandId: row.command_id,
-    total: row.total,
-  }));
+  return await tx.query<BadJournal>(badJournalsStatement(slices));
 }
 
 export async function findBadBalances(
   tx: Transaction,
   slices: readonly Slice[],
 ): Promise<BadBalance[]> {
-  const rows = await tx.query<Omit<BadBalance, 'accountId'> & { account_id: string }>(
-    badBalancesStatement(slices),
-  );
-  return rows.map(({ account_id, ...row }) => ({ ...row, accountId: account_id }));
+  return await tx.query<BadBalance>(badBalancesStatement(slices));
 }
 
 function sliceTable(slices: readonly Slice[]): Statement {

@@ -17,14 +17,14 @@ const WHOLE = 'ledger';
  * Each step reads one snapshot: a difference is never on its way.
  */
 export function ledgerSumCheck({ db }: { db: Database }): Check {
-  const slices = createSlices(db);
+  const slicesOf = createSlices(db);
   return {
     name: 'ledger_sum',
     windowMs: 0,
     run: async (scope) => {
       const breaks: FoundBreak[] = await checkTotal(db);
       let compared = 0;
-      for await (const step of slices.of(scope)) {
+      for await (const step of slicesOf(scope)) {
         scope.signal.throwIfAborted();
         compared += step.journals;
         const bad = await db.transaction(async (tx) => {

@@ -1,7 +1,7 @@
-import type { Database } from '@pixmesh/postgres/pool';
-import { createWalk } from '@pixmesh/reconciliation/walk';
-import type { Scope } from '@pixmesh/reconciliation/check';
 import { parseId } from '@pixmesh/kernel/ids';
+import type { Database } from '@pixmesh/postgres/pool';
+import type { Scope } from '@pixmesh/reconciliation/check';
+import { createWalk } from '@pixmesh/reconciliation/walk';
 
 import { findChangedOwners, findOwners, type Owner, readOwners } from './slices.sql.ts';
 
@@ -22,10 +22,8 @@ export type Slice = {
 /** A statement's worth of slices, and how many journals they hold. */
 export type Step = { slices: Slice[]; journals: number };
 
-export type Slices = {
-  /** Everything a run has to compare. */
-  of(scope: Scope): AsyncGenerator<Step>;
-};
+/** Everything a run has to compare. */
+export type Slices = (scope: Scope) => AsyncGenerator<Step>;
 
 /**
  * Cuts the ledger into pieces. A full run sees every journal. An incremental one sees those since the watermark,
@@ -38,14 +36,12 @@ export function createSlices(db: Database): Slices {
     pageSize: OWNERS_PER_PAGE,
   });
   let waiting: Owner[] = [];
-  return {
-    of: async function* of(scope) {
-      if (scope.since !== null) {
-        yield* cutIntoSteps(await incrementalOwners(scope.since, scope));
-        return;
-      }
-      for await (const owners of walk.all()) yield* cutIntoSteps(owners);
-    },
+  return async function* slicesOf(scope) {
+    if (scope.since !== null) {
+      yield* cutIntoSteps(await incrementalOwners(scope.since, scope));
+      return;
+    }
+    for await (const owners of walk.all()) yield* cutIntoSteps(owners);
   };
 
   async function incrementalOwners(since: Date, { knownIds }: Scope): Promise<Owner[]> {

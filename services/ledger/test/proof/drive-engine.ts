@@ -17,6 +17,8 @@ import { BATCH_MAX, createLedgerEngine } from '#engine/ledger-engine.ts';
 
 import { auditBooks } from '#test/audit-books.sql.ts';
 
+const wakeOutbox = (): void => undefined;
+
 const FUND_BATCH = 100;
 const AMOUNT = toCents(1_000);
 const FEE = toCents(50);
@@ -66,7 +68,7 @@ async function fund(db: Database, accountIds: readonly string[]): Promise<Output
     return { kind: 'received_pix.credit', ...pix, accountId: owner, amount, releaseAt: null };
   });
   for (let at = 0; at < credits.length; at += FUND_BATCH) {
-    const outcomes = await executeBatch(db, credits.slice(at, at + FUND_BATCH));
+    const outcomes = await executeBatch({ db, wakeOutbox }, credits.slice(at, at + FUND_BATCH));
     outcomes.forEach((outcome) => assertBooked(outcome));
   }
   return { commands: credits.length, seconds: 0, p50Ms: 0, p99Ms: 0 };
@@ -91,7 +93,7 @@ async function writeBatches(db: Database, input: Batches): Promise<Output> {
     while (performance.now() < endMs) {
       const beganMs = performance.now();
       const commands = Array.from({ length: BATCH_MAX }, () => aHold(share));
-      const outcomes = await executeBatch(db, commands);
+      const outcomes = await executeBatch({ db, wakeOutbox }, commands);
       latencies.push(performance.now() - beganMs);
       outcomes.forEach((outcome) => assertBooked(outcome));
     }
@@ -103,7 +105,7 @@ async function submitOneByOne(
   db: Database,
   input: Extract<Input, { mode: 'light' }>,
 ): Promise<Output> {
-  await using engine = createLedgerEngine({ db, wakeOutbox: () => undefined });
+  await using engine = createLedgerEngine({ db, wakeOutbox });
   const latencies: number[] = [];
   const startedMs = performance.now();
   while (performance.now() - startedMs < input.seconds * 1000) {

@@ -245,7 +245,7 @@ async function writeUntilKnown(world: World, batch: readonly OracleCommand[]) {
     const faults = { random, deathRate: rate, lossRate: rate, hits: report.crashes };
     try {
       const { db } = crashingDatabase(options.db, faults);
-      const outcomes = await runBatch(tamper(db), commands);
+      const outcomes = await runBatch({ db: tamper(db), wakeOutbox: () => undefined }, commands);
       const known = outcomes.filter((outcome) => outcome.kind !== 'owner_locked');
       if (known.length === outcomes.length) {
         return { tries, replies: known.map((outcome) => toReply(outcome)) };

@@ -186,7 +186,7 @@ function mutant(
   before: ((state: BatchState) => void) | null,
   after?: (decision: BatchDecision) => void,
 ): typeof executeBatch {
-  return async (db, commands: readonly LedgerCommand[]) =>
+  return async ({ db }, commands: readonly LedgerCommand[]) =>
     await db.transaction(async (tx) => {
       const state = await lockBatch(tx, commands);
       before?.(state);
