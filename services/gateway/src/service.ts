@@ -33,7 +33,7 @@ import type { RequestCounters } from '#limits/request-counters.ts';
 import { gatewayChecks } from '#reconciliation/gateway-checks.ts';
 import { startRequestLogRetention } from '#request-log/request-log-retention.job.ts';
 import { type RequestLog, startRequestLog } from '#request-log/request-log.ts';
-import { announceSecurityTxt } from '#security-txt/announce-security-txt.ts';
+import { securityTxtOf } from '#security-txt/security-txt-of.ts';
 
 import { buildAdminApp } from './admin-app.ts';
 import { buildCallbackApp } from './callback-app.ts';
@@ -176,7 +176,7 @@ function buildPublic(parts: AppParts & { requestLog: RequestLog }): FastifyInsta
     owners: clients,
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
     requestLog,
-    securityTxt: announceSecurityTxt(config),
+    securityTxt: securityTxtOf(config),
     edge: edgeOf(config),
   });
 }

@@ -7,7 +7,7 @@ export type RequestLimits = {
 };
 
 /** Limits of an account that its requests do not carry to owners; `endpoints_max` is one of its settings. */
-export type AccountLimits = RequestLimits & { deliveries_per_second_max: number | null };
+export type StoredLimits = RequestLimits & { deliveries_per_second_max: number | null };
 
 /** The columns of `accounts` behind them. */
 export const LIMITS_COLUMNS = sql`

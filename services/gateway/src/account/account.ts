@@ -2,7 +2,7 @@ import type { Account } from '@pixmesh/contracts/http/account';
 import type { AccountSettings } from '@pixmesh/contracts/internal/caller-claims';
 import type { AccountId } from '@pixmesh/kernel/ids';
 
-import type { AccountLimits } from './account-limits.ts';
+import type { StoredLimits } from './account-limits.ts';
 
 /** An account as the gateway stores it. */
 export type StoredAccount = {
@@ -13,7 +13,7 @@ export type StoredAccount = {
   documentType: 'cpf' | 'cnpj';
   phone: string;
   settings: AccountSettings;
-  limits: AccountLimits;
+  limits: StoredLimits;
   /** Counts the announcements of its limits. */
   limitsVersion: number;
   createdAt: Date;

@@ -6,7 +6,7 @@ import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
 import type { StoredAccount } from './account.ts';
-import { type AccountLimits, LIMITS_COLUMNS } from './account-limits.ts';
+import { LIMITS_COLUMNS, type StoredLimits } from './account-limits.ts';
 import { SETTINGS_COLUMNS, type SettingsRow, toSettings } from './account-settings.ts';
 
 const COLUMNS = sql`
@@ -117,7 +117,7 @@ export async function listAccounts(
   return rows.map(toStoredAccount);
 }
 
-type AccountRow = SettingsRow & AccountLimits & Omit<StoredAccount, 'settings' | 'limits'>;
+type AccountRow = SettingsRow & StoredLimits & Omit<StoredAccount, 'settings' | 'limits'>;
 
 function toStoredAccount(row: AccountRow): StoredAccount {
   const { id, name, legalName, document, documentType, phone, createdAt, limitsVersion } = row;

@@ -90,6 +90,7 @@ function toCaller(row: KeyRow): Caller {
 
 function readPresentedKey(rawHeaders: readonly string[]): { key: string; publicId: string } | null {
   const header = readHeader(rawHeaders, 'x-api-key');
-  const parsed = header.kind === 'one' ? parseApiKey(header.value) : null;
-  return header.kind === 'one' && parsed ? { key: header.value, publicId: parsed.publicId } : null;
+  if (header.kind !== 'one') return null;
+  const parsed = parseApiKey(header.value);
+  return parsed && { key: header.value, publicId: parsed.publicId };
 }

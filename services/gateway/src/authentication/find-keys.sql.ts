@@ -3,12 +3,12 @@ import type { AccountId, ApiKeyId, ApplicationId } from '@pixmesh/kernel/ids';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
-import { type AccountLimits, LIMITS_COLUMNS } from '#account/account-limits.ts';
+import { LIMITS_COLUMNS, type StoredLimits } from '#account/account-limits.ts';
 import { SETTINGS_COLUMNS, type SettingsRow } from '#account/account-settings.ts';
 
 /** What one read finds about a presented key. Every field but `is_known` is null unless the key may be used. */
 export type KeyRow = SettingsRow &
-  AccountLimits & {
+  StoredLimits & {
     /** Whether there is such a key, with this secret, usable or not. */
     is_known: boolean;
     key_id: ApiKeyId;

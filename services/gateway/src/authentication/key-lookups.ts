@@ -26,9 +26,8 @@ type Lookup = {
 };
 
 /**
- * Looks presented keys up, those that wait together in one read, and each of them once: a thousand requests that arrive
- * at the same moment stand in nobody's way. None joins a read that has begun, so what it is told is never older than
- * its question.
+ * Looks presented keys up, each once. Requests that come together share a few reads. A lookup joins no read that has
+ * begun, so its answer is never older than the lookup.
  */
 export function createKeyLookups(db: Database): (key: PresentedKey) => Promise<KeyRow> {
   const waiting = new Map<string, Lookup>();

@@ -11,7 +11,7 @@ import { type CallbackItem, classifyItem, keyOfItem } from './classify-item.ts';
  */
 export const ITEM_BYTES_MAX = 16 * 1024;
 
-type CallbackDeps = { callbackId: string; receivedAt: Date };
+type ReceivedCallback = { callbackId: string; receivedAt: Date };
 
 /**
  * One event per item, validated by the message's own schema before anything is stored, so that the relay can
@@ -19,7 +19,7 @@ type CallbackDeps = { callbackId: string; receivedAt: Date };
  */
 export function buildEvents(
   items: readonly CallbackItem[],
-  callback: CallbackDeps,
+  callback: ReceivedCallback,
 ): { events: OutboundEvent[]; published: CallbackItem[]; skipped: number } {
   const events: OutboundEvent[] = [];
   const published: CallbackItem[] = [];
@@ -32,7 +32,7 @@ export function buildEvents(
   return { events, published, skipped: items.length - published.length };
 }
 
-function buildEvent(item: CallbackItem, callback: CallbackDeps): OutboundEvent | null {
+function buildEvent(item: CallbackItem, callback: ReceivedCallback): OutboundEvent | null {
   if (Buffer.byteLength(JSON.stringify(item)) > ITEM_BYTES_MAX) return null;
   const kind = classifyItem(item);
   const key = keyOfItem(item, kind, callback.callbackId);

@@ -5,7 +5,7 @@ type WindowLimit = { counter: string; max: number; windowMs: number; refusal: st
 /** How many requests may be in flight at once. */
 type FlightLimit = { counter: string; max: number; refusal: string };
 
-export type RequestLimits = {
+export type CountedLimits = {
   windows: readonly WindowLimit[];
   flights: readonly FlightLimit[];
 };
@@ -37,7 +37,7 @@ const REFUSALS = {
 export function limitsOf(
   { accountId, keyId, limits: { account, key } }: Pick<Caller, 'accountId' | 'keyId' | 'limits'>,
   keyDefault: KeyDefault,
-): RequestLimits {
+): CountedLimits {
   const ofKey = key.requests_per_minute_max;
   const windows = [
     ofKey !== null && minute(keyId, ofKey, REFUSALS.keyRate),

@@ -1,4 +1,4 @@
-import type { RequestLimits } from './limits-of.ts';
+import type { CountedLimits } from './limits-of.ts';
 
 /** How one request stands against its limits. */
 export type Verdict =
@@ -18,7 +18,7 @@ export class LocalCounts {
   readonly #windows = new Map<string, Window>();
   readonly #flights = new Map<string, number>();
 
-  verdict({ windows, flights }: RequestLimits): Verdict {
+  verdict({ windows, flights }: CountedLimits): Verdict {
     for (const { counter, max, refusal } of windows) {
       const window = this.#openWindow(counter);
       if (window && window.count >= max) {
@@ -33,7 +33,7 @@ export class LocalCounts {
     return WITHIN;
   }
 
-  begin({ windows, flights }: RequestLimits): void {
+  begin({ windows, flights }: CountedLimits): void {
     for (const { counter, windowMs } of windows) {
       const window = this.#openWindow(counter);
       if (window) window.count += 1;
@@ -42,7 +42,7 @@ export class LocalCounts {
     for (const { counter } of flights) this.#flights.set(counter, this.inFlight(counter) + 1);
   }
 
-  end({ flights }: RequestLimits): void {
+  end({ flights }: CountedLimits): void {
     for (const { counter } of flights) {
       const left = this.inFlight(counter) - 1;
       if (left > 0) this.#flights.set(counter, left);

@@ -8,7 +8,7 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 import { createClient, defineScript } from 'redis';
 
 import { createReleases } from './release-in-flight.ts';
-import type { RequestLimits } from './limits-of.ts';
+import type { CountedLimits } from './limits-of.ts';
 import { FLIGHT_RETRY_MS, type Verdict, WITHIN } from './local-counts.ts';
 
 /** Commands that a connection which stopped answering may hold. */
@@ -66,7 +66,7 @@ const COUNT_SCRIPT = defineScript({
   transformReply: (reply: number) => reply,
 });
 
-type Held = { limits: RequestLimits; requestId: string };
+type Held = { limits: CountedLimits; requestId: string };
 
 type CountsOptions = RedisAddress & { leaseMs: number; logger: Logger };
 

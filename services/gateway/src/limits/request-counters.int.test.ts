@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { startPausableProxy } from '#test/pausable-proxy.ts';
 
-import { limitsOf, type RequestLimits } from './limits-of.ts';
+import { limitsOf, type CountedLimits } from './limits-of.ts';
 import { createRedisCounts } from './redis-counts.ts';
 import { type Admission, RequestCounters } from './request-counters.ts';
 
@@ -65,12 +65,12 @@ afterAll(async () => {
   await two[Symbol.asyncDispose]();
 });
 
-const perWindow = (max: number, windowMs = 600_000): RequestLimits => ({
+const perWindow = (max: number, windowMs = 600_000): CountedLimits => ({
   windows: [{ counter: `pixmesh:minute:${newId()}`, max, windowMs, refusal: 'rate' }],
   flights: [],
 });
 
-const atOnce = (max: number): RequestLimits => ({
+const atOnce = (max: number): CountedLimits => ({
   windows: [],
   flights: [{ counter: `pixmesh:in-flight:${newId()}`, max, refusal: 'flight' }],
 });

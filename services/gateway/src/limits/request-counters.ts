@@ -1,11 +1,11 @@
-import { setImmediate as afterReading, setTimeout as delay } from 'node:timers/promises';
+import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 
 import { newId } from '@pixmesh/kernel/ids';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { countUnsharedRequest, reportLimitsShared, reportLimitsUnshared } from '#events.ts';
 
-import type { RequestLimits } from './limits-of.ts';
+import type { CountedLimits } from './limits-of.ts';
 import { LocalCounts, type Verdict } from './local-counts.ts';
 import type { RedisCounts } from './redis-counts.ts';
 
@@ -39,7 +39,7 @@ export class RequestCounters implements AsyncDisposable {
   }
 
   /** Never throws and never waits long. What is exceeded holds no place. */
-  async admit(limits: RequestLimits): Promise<Admission> {
+  async admit(limits: CountedLimits): Promise<Admission> {
     const held = { limits, requestId: newId() };
     const { redis } = this.#options;
     let isAsked = false;
@@ -121,7 +121,7 @@ export class RequestCounters implements AsyncDisposable {
 
 async function inTime<Answer>(answer: Promise<Answer>, timeoutMs: number): Promise<Answer> {
   const timer = new AbortController();
-  const late = pass(timeoutMs, timer.signal).then(() => 'late' as const);
+  const late = waitAndRead(timeoutMs, timer.signal).then(() => 'late' as const);
   // What is no longer waited for must not end the process when it fails later.
   answer.catch(() => undefined);
   try {
@@ -134,13 +134,13 @@ async function inTime<Answer>(answer: Promise<Answer>, timeoutMs: number): Promi
 }
 
 /**
- * Ends early with its signal. A turn of the event loop that takes longer than `ms` is no silence of Redis: the question
- * may not have been sent before the second half, and an answer that has come is read after the timers.
+ * Ends early when the signal is aborted. Waits in two halves, and then until sockets have been read: where one turn of
+ * the event loop takes longer than `ms`, the answer may be there and not read yet.
  */
-async function pass(ms: number, signal: AbortSignal): Promise<void> {
+async function waitAndRead(ms: number, signal: AbortSignal): Promise<void> {
   try {
     for (const part of [ms / 2, ms / 2]) await delay(part, undefined, { signal });
-    await afterReading(undefined, { signal });
+    await setImmediate(undefined, { signal });
   } catch {
     // No longer waited for.
   }

@@ -1,10 +1,10 @@
+import type { GatewayConfig } from '#config.ts';
 import { observeSecurityTxt } from '#events.ts';
 
-import type { GatewayConfig } from '#config.ts';
 import { defaultExpiry, type SecurityTxt } from './security-txt.ts';
 
-/** Logs the `security.txt` of the configuration, with its date as a gauge; null where it names no contact. */
-export function announceSecurityTxt(config: GatewayConfig): SecurityTxt | null {
+/** The `security.txt` that the settings describe; null where they name no contact. Its date becomes a gauge. */
+export function securityTxtOf(config: GatewayConfig): SecurityTxt | null {
   if (config.SECURITY_CONTACT === undefined) return null;
   const expiresAt = config.SECURITY_TXT_EXPIRES ?? defaultExpiry(new Date());
   observeSecurityTxt(expiresAt);

@@ -3,6 +3,7 @@ import {
   UpdateAccountBody,
 } from '@pixmesh/contracts/admin/admin-account-bodies';
 import { ListAccountsQuery } from '@pixmesh/contracts/admin/admin-queries';
+import { readBody } from '@pixmesh/http/json-request';
 import { answerList, readListQuery } from '@pixmesh/http/list-page';
 import { type AccountId, newId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
@@ -17,10 +18,10 @@ import {
 } from '#account/accounts.sql.ts';
 
 import { recordChange } from '../audit/record-change.ts';
-import { found, readBody, requirePathId } from '../read-request.ts';
+import { found, requirePathId } from '../read-request.ts';
 import { toAccountResource } from './account-resource.ts';
 import { buildLimitsChanged } from './build-limits-changed.ts';
-import { announcesLimits, changedAccount, newAccount } from './decide-account.ts';
+import { decideAccount, newAccount } from './decide-account.ts';
 
 type AccountsDeps = {
   db: Database;
@@ -77,9 +78,8 @@ async function changeAccount(
 ): Promise<object> {
   const { after, isAnnounced } = await db.transaction(async (tx) => {
     const before = found(await lockAccount(tx, id));
-    const body = readChange();
-    const isAnnounced = announcesLimits(body);
-    const after = changedAccount(before, body);
+    const decided = decideAccount(before, readChange());
+    const { after, isAnnounced } = decided;
     await updateAccount(tx, after, isAnnounced ? [buildLimitsChanged(after)] : []);
     await recordChange(tx, {
       actor,
@@ -88,7 +88,7 @@ async function changeAccount(
       before: toAccountResource(before),
       after: toAccountResource(after),
     });
-    return { after, isAnnounced };
+    return decided;
   });
   if (isAnnounced) wakeOutbox();
   return toAccountResource(after);

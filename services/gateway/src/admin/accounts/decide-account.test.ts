@@ -5,7 +5,7 @@ import {
   CreateAccountBody,
   UpdateAccountBody,
 } from '@pixmesh/contracts/admin/admin-account-bodies';
-import { changedAccount, newAccount } from './decide-account.ts';
+import { decideAccount, newAccount } from './decide-account.ts';
 
 const REQUIRED = { name: 'Loja', legal_name: 'Loja Ltda', document: '529.982.247-25' };
 
@@ -20,7 +20,7 @@ function change(account: ReturnType<typeof create>, changes: object) {
     deliveries_per_second_max: 7,
   };
   const stored = { ...account, limits, limitsVersion: 3, createdAt: new Date() };
-  return changedAccount(stored, UpdateAccountBody.parse(changes));
+  return decideAccount(stored, UpdateAccountBody.parse(changes)).after;
 }
 
 describe('a new account', () => {

@@ -21,8 +21,20 @@ export function newAccount(
   return { id, name, legalName, phone, ...readDocument(document), settings };
 }
 
-/** The account after a change. @throws AppError `INVALID_DOCUMENT` */
-export function changedAccount(account: StoredAccount, body: UpdateAccountBody): StoredAccount {
+/**
+ * What a change makes of an account, and whether its limits are announced.
+ * @throws AppError `INVALID_DOCUMENT`
+ */
+export function decideAccount(
+  before: StoredAccount,
+  body: UpdateAccountBody,
+): { after: StoredAccount; isAnnounced: boolean } {
+  const isAnnounced = announcesLimits(body);
+  const limitsVersion = before.limitsVersion + (isAnnounced ? 1 : 0);
+  return { after: { ...changedAccount(before, body), limitsVersion }, isAnnounced };
+}
+
+function changedAccount(account: StoredAccount, body: UpdateAccountBody): StoredAccount {
   const { settings, limits } = account;
   return {
     ...account,
@@ -48,12 +60,11 @@ export function changedAccount(account: StoredAccount, body: UpdateAccountBody):
         limits.deliveries_per_second_max,
       ),
     },
-    limitsVersion: account.limitsVersion + (announcesLimits(body) ? 1 : 0),
   };
 }
 
 /** Also where nothing changes by it: so an operator can have a limit announced again. */
-export function announcesLimits(body: UpdateAccountBody): boolean {
+function announcesLimits(body: UpdateAccountBody): boolean {
   return body.deliveries_per_second_max !== undefined;
 }
 

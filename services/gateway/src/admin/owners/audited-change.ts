@@ -5,7 +5,7 @@ import type { ForwardableAnswer } from '#forwarding/forwardable-answer.ts';
 import { type AuditAction, recordChange } from '../audit/record-change.ts';
 import { parseJson } from './call-owner.ts';
 
-type OwnedChange = {
+type AuditedChange = {
   actor: string;
   target: Parameters<typeof recordChange>[1]['target'];
   asked: AuditAction;
@@ -22,7 +22,7 @@ type OwnedChange = {
  */
 export async function changeAudited(
   db: Database,
-  { actor, target, asked, done, before, auditedOf = (shown) => shown }: OwnedChange,
+  { actor, target, asked, done, before, auditedOf = (shown) => shown }: AuditedChange,
   change: () => Promise<ForwardableAnswer>,
 ): Promise<ForwardableAnswer> {
   await db.transaction((tx) =>

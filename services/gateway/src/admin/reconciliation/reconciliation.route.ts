@@ -2,6 +2,7 @@ import {
   ReconciliationReport,
   RunReconciliationBody,
 } from '@pixmesh/contracts/internal/reconciliation';
+import { readBody } from '@pixmesh/http/json-request';
 import { rawBody } from '@pixmesh/http/service-app';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { Logger } from '@pixmesh/telemetry/logger';
@@ -10,7 +11,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { recordChange } from '../audit/record-change.ts';
 import { callOwner, type OwnerAndTablesDeps, readAnswer } from '../owners/call-owner.ts';
-import { readBody } from '../read-request.ts';
 import { joinReports, type JoinedReport } from './join-reports.ts';
 
 /** Services that check what they own. */
@@ -54,38 +54,40 @@ export function registerReconciliation(app: FastifyInstance, deps: Reconciliatio
   });
 }
 
+type Part = { service: string; report: ReconciliationReport | null };
+
 async function readReports(
   deps: ReconciliationDeps,
   call: Parameters<typeof callOwner>[2],
   own: Promise<ReconciliationReport>,
 ): Promise<JoinedReport> {
   const parts = await Promise.all([
-    ...SERVICES.map(async (service) => {
-      return { service, report: await readReport(deps, service, call) };
-    }),
+    ...SERVICES.map((service) => readPart(deps, service, call)),
     own.then(
       (report) => ({ service: 'gateway', report }),
-      (error: unknown) => {
-        deps.logger.warn({ err: error, service: 'gateway' }, 'a part of reconciliation is missing');
-        return { service: 'gateway', report: null };
-      },
+      (error: unknown) => missingPart(deps, 'gateway', error),
     ),
   ]);
   return joinReports(parts, new Date());
 }
 
-async function readReport(
+async function readPart(
   deps: ReconciliationDeps,
   service: (typeof SERVICES)[number],
   call: Parameters<typeof callOwner>[2],
-): Promise<ReconciliationReport | null> {
+): Promise<Part> {
   try {
-    return readAnswer(ReconciliationReport, service, await callOwner(deps, service, call));
+    const answer = await callOwner(deps, service, call);
+    return { service, report: readAnswer(ReconciliationReport, service, answer) };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    deps.logger.warn({ err: error, service }, 'a part of reconciliation is missing');
-    return null;
+    return missingPart(deps, service, error);
   }
+}
+
+function missingPart(deps: ReconciliationDeps, service: string, error: unknown): Part {
+  deps.logger.warn({ err: error, service }, 'a part of reconciliation is missing');
+  return { service, report: null };
 }
 
 /** A body is not needed. */
