@@ -8,13 +8,15 @@ import type { ConsumerGroup } from '@pixmesh/kafka/messaging';
 
 import { storeRate } from '#rates/delivery-rates.sql.ts';
 
-import { applyApplicationChange, type FollowApplicationDeps } from './apply-application-change.ts';
+import type { EndpointLanesDeps } from '#endpoints/create-endpoint.ts';
+
+import { applyApplicationChange } from './apply-application-change.ts';
 
 /**
  * A group of its own, beside that of the resources' events: neither waits for the other. It reads the topic from its
  * beginning when it is new.
  */
-export function applicationEventsIntake(deps: FollowApplicationDeps): ConsumerGroup {
+export function applicationEventsIntake(deps: EndpointLanesDeps): ConsumerGroup {
   return {
     ...CONSUMER_GROUPS.dispatcherApplications,
     handlers: [

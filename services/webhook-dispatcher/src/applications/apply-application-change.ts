@@ -13,15 +13,13 @@ import {
 } from './applications.sql.ts';
 import { queueMissed } from './queue-missed.ts';
 
-export type FollowApplicationDeps = EndpointLanesDeps;
-
 /**
  * Takes over whether an application is active: while it is not, its endpoints are not sent to, and what waits for them
  * goes on once it is again (decisions 157, 160). A message that comes again, or after a newer one, does nothing but
  * what was cut short the first time, so the whole topic may be read again.
  */
 export async function applyApplicationChange(
-  deps: FollowApplicationDeps,
+  deps: EndpointLanesDeps,
   message: ApplicationChanged,
 ): Promise<void> {
   const state = readState(message);
@@ -35,7 +33,7 @@ export async function applyApplicationChange(
  * in between: one that comes after reads the state that is stored here.
  */
 async function applyState(
-  { db, clock }: FollowApplicationDeps,
+  { db, clock }: EndpointLanesDeps,
   state: ApplicationState,
 ): Promise<EndpointId[]> {
   return await db.transaction(async (tx) => {

@@ -42,9 +42,7 @@ export async function chooseTargets(deps: TargetDeps, url: URL): Promise<readonl
 async function addressesOf(deps: TargetDeps, hostname: string): Promise<readonly string[]> {
   const literal = hostname.replace(/^\[(.*)\]$/, '$1');
   if (isIP(literal) !== 0) return [literal];
-  const addresses = await lookUp(deps.resolveName, hostname);
-  if (addresses.length === 0) throw new AttemptFailure('dns_failed', 'no address');
-  return [...new Set(addresses)];
+  return [...new Set(await lookUp(deps.resolveName, hostname))];
 }
 
 async function lookUp(resolveName: ResolveName, hostname: string): Promise<readonly string[]> {

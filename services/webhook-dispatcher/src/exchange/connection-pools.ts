@@ -22,7 +22,7 @@ const KEEP_ALIVE_TIMEOUT_MS_MAX = 30_000;
  */
 const KEEP_ALIVE_MARGIN_MS = 2_000;
 /** A name with several addresses must not spend its whole deadline on one that does not answer. */
-const CONNECT_TIMEOUT_MS_WITH_FALLBACK = 3_000;
+const CONNECT_TIMEOUT_MS_OF_SEVERAL = 3_000;
 
 /** Opens a socket to `hostname` and `port`; tests put their own in its place to see what is dialled. */
 export type OpenSocket = (timeoutMs: number) => buildConnector.connector;
@@ -40,7 +40,7 @@ export const openVerifiedSocket: OpenSocket = (timeout) =>
 
 export type ConnectionPools = AsyncDisposable & {
   /** A pool whose sockets lead to exactly this address, under the name, Host and SNI of the URL. */
-  poolFor(url: URL, target: DialTarget, hasFallback: boolean): Pool;
+  poolFor(url: URL, target: DialTarget, isOneOfSeveral: boolean): Pool;
   /**
    * The same targets, those with an open socket first: name servers shuffle the addresses of a name, and a
    * socket to any one that has been checked just now is as good as a new one to the first.
@@ -57,8 +57,8 @@ export type ConnectionPools = AsyncDisposable & {
 export function createConnectionPools(options: PoolsOptions): ConnectionPools {
   const pools = new Map<string, Pool>();
   return {
-    poolFor: (url, target, hasFallback) => {
-      const connectTimeoutMs = connectTimeoutMsFor(hasFallback);
+    poolFor: (url, target, isOneOfSeveral) => {
+      const connectTimeoutMs = connectTimeoutMsFor(isOneOfSeveral);
       const key = keyOf(url, target, connectTimeoutMs);
       const pool =
         pools.get(key) ?? openPool(key, url, pinned(options.openSocket(connectTimeoutMs), target));
@@ -100,9 +100,9 @@ export function createConnectionPools(options: PoolsOptions): ConnectionPools {
     void pool.close();
   }
 
-  function connectTimeoutMsFor(hasFallback: boolean): number {
-    return hasFallback
-      ? Math.min(CONNECT_TIMEOUT_MS_WITH_FALLBACK, options.connectTimeoutMs)
+  function connectTimeoutMsFor(isOneOfSeveral: boolean): number {
+    return isOneOfSeveral
+      ? Math.min(CONNECT_TIMEOUT_MS_OF_SEVERAL, options.connectTimeoutMs)
       : options.connectTimeoutMs;
   }
 }

@@ -49,9 +49,9 @@ export type ClaimOptions = {
  */
 export async function claimLanes(db: Queryable, options: ClaimOptions): Promise<ClaimedLane[]> {
   const rows = await db.query<ClaimedLane & { lap: number }>(claimLanesStatement(options));
-  return rows
-    .toSorted((one, other) => one.lap - other.lap || byTurn(one.accountId, other.accountId))
-    .map((row) => toClaimedLane(row));
+  return rows.toSorted(
+    (one, other) => one.lap - other.lap || byTurn(one.accountId, other.accountId),
+  );
 
   /** The order of the walk: accounts behind `after`, then the others. */
   function byTurn(one: string, other: string): number {
@@ -60,14 +60,9 @@ export async function claimLanes(db: Queryable, options: ClaimOptions): Promise<
   }
 }
 
-function toClaimedLane({ lap: _lap, ...lane }: ClaimedLane & { lap: number }): ClaimedLane {
-  return lane;
-}
-
 export function claimLanesStatement(options: ClaimOptions): Statement {
   const { clock, limit, leaseMs, processId, waitingAccounts, mayTakeOver, after } = options;
   const now = scheduleNow(clock);
-  // Lanes that senders of the version before have released stand in line too, also those in which nothing is due.
   const isWork = sql`waiting and claimable_at <= ${now}`;
   return named(
     'lanes_claim',
@@ -160,7 +155,8 @@ export type LaneClaim = Pick<ClaimedLane, 'id' | 'fence'>;
  * Ids of those that this sender still owns, locked in their order, as by everybody who changes several lanes: it stores
  * outcomes of them at the same time.
  */
-export function lockOwned({ ids, fences }: ReturnType<typeof columnsOf>): Statement {
+export function lockOwned(lanes: readonly LaneClaim[]): Statement {
+  const { ids, fences } = columnsOf(lanes);
   return sql`
           select id
           from lanes
@@ -178,7 +174,6 @@ export async function renewLanes(
   db: Queryable,
   options: { clock: ScheduleClock; leaseMs: number; lanes: readonly LaneClaim[] },
 ): Promise<Map<string, string>> {
-  const { ids, fences } = columnsOf(options.lanes);
   const rows = await db.query<{ id: string; accountId: string }>(
     named(
       'lanes_renew',
@@ -186,7 +181,7 @@ export async function renewLanes(
         update lanes
         set waiting = false,
             claimable_at = ${scheduleNow(options.clock)} + ${options.leaseMs}::float8 * interval '1 millisecond'
-        where id = any (array(${lockOwned({ ids, fences })}))
+        where id = any (array(${lockOwned(options.lanes)}))
         returning id, account_id as "accountId"`,
     ),
   );

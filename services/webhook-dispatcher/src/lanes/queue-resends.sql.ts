@@ -30,7 +30,7 @@ export async function queueResends(
 ): Promise<QueuedResend[]> {
   const deliveries = await findLanes(tx, deliveryIds);
   if (deliveries.length === 0) return [];
-  const laneIds = [...new Set(deliveries.map(({ laneId }) => laneId))];
+  const laneIds = deliveries.map(({ laneId }) => laneId);
   const lanes = deliveries.map(({ laneId, accountId }) => ({ id: laneId, accountId }));
   await lockLanesToQueue(tx, lanes);
   await insertResends(tx, deliveries, recoveryId);

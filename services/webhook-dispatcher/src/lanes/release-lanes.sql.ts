@@ -1,10 +1,10 @@
 import type { Database, Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
-import { isDisabled } from '#lanes/disabled-endpoint.sql.ts';
 import { type ScheduleClock, scheduleNow } from '#schedule-clock.ts';
 
 import { columnsOf, type LaneClaim, lockOwned } from './claim-lanes.sql.ts';
+import { isDisabled } from './disabled-endpoint.sql.ts';
 
 /**
  * Releases lanes with nothing to do until their next delivery is due; one in which something is due already, for which
@@ -105,7 +105,7 @@ export async function returnLanes(
         set leased = false,
             waiting = coalesce(probe_at <= ${scheduleNow(clock)}, true),
             claimable_at = greatest(${scheduleNow(clock)}, probe_at)
-        where id = any (array(${lockOwned(columnsOf(lanes))}))`,
+        where id = any (array(${lockOwned(lanes)}))`,
     ),
   );
 }

@@ -1,3 +1,4 @@
+import { TEST_EVENT } from '@pixmesh/contracts/internal/operator-deliveries';
 import type { Transaction } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
@@ -8,7 +9,6 @@ export type NewTest = EndpointOwner & {
   eventId: string;
   deliveryId: string;
   endpointId: string;
-  type: string;
   assembledAt: Date;
   bodyRest: Buffer;
 };
@@ -32,7 +32,7 @@ export async function insertTest(
             event_id, type, account_id, application_id, resource_id, source, sequence, occurred_at, body_rest
           )
           values (
-            ${eventId}, ${test.type}, ${accountId}, ${test.applicationId}, ${endpointId}, 'dashboard', 1,
+            ${eventId}, ${TEST_EVENT}, ${accountId}, ${test.applicationId}, ${endpointId}, 'dashboard', 1,
             ${test.assembledAt}, ${test.bodyRest}
           )
         ),
@@ -41,7 +41,7 @@ export async function insertTest(
             id, event_id, destination_id, account_id, resource_id, event, lane_id, endpoint_id
           )
           values (
-            ${deliveryId}, ${eventId}, ${endpointId}, ${accountId}, ${endpointId}, ${test.type}, ${endpointId},
+            ${deliveryId}, ${eventId}, ${endpointId}, ${accountId}, ${endpointId}, ${TEST_EVENT}, ${endpointId},
             ${endpointId}
           )
         )

@@ -37,7 +37,7 @@ export async function testEndpoint(
     const assembledAt = new Date();
     const data = toEndpointResource(endpoint);
     const bodyRest = buildBodyRest({ event: TEST_EVENT, assembledAt, data });
-    const test = { eventId, deliveryId, endpointId: id, type: TEST_EVENT, assembledAt, bodyRest };
+    const test = { eventId, deliveryId, endpointId: id, assembledAt, bodyRest };
     await insertTest(tx, deps.clock, { ...owner, ...test });
     await wakeLanes(tx, deps.clock, [id]);
     return await findDelivery(tx, deliveryId);

@@ -96,7 +96,7 @@ export function startResealing(options: ResealingOptions): Resealing {
   function report(counts: OldSecrets[]): void {
     const isReported = JSON.stringify(old) === JSON.stringify(counts);
     old = counts;
-    if (!isReported && counts.length > 0) {
+    if (!isReported) {
       logger.info(
         { newest: ring.newestVersion, old: counts },
         'secrets not sealed to the newest key',
