@@ -7,7 +7,7 @@ import { injectedPeers } from '@pixmesh/testkit/injected-peers';
 import { aCaller, anOperator } from '@pixmesh/testkit/test-callers';
 import { expect, test } from 'vitest';
 
-import { callerOf, guardRoutes, operatorOf } from './internal-auth.ts';
+import { guardRoutes, operatorOf, tenantOf } from './internal-auth.ts';
 import { createServiceApp } from './service-app.ts';
 
 const TABLE: readonly InternalRoute[] = [
@@ -19,7 +19,7 @@ const TABLE: readonly InternalRoute[] = [
 const [TENANT, OPERATOR] = [{ tenant: aCaller() }, anOperator()];
 
 const app = anApp();
-app.get('/tenant', async (request) => callerOf(request));
+app.get('/tenant', async (request) => tenantOf(request));
 app.get('/operator', async (request) => request.claims ?? {});
 app.get('/own', async (request) => operatorOf(request));
 app.get('/job', async () => ({}));

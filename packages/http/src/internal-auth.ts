@@ -1,7 +1,7 @@
 import type {
-  CallerClaims,
   Claims,
   OperatorClaims,
+  TenantClaims,
 } from '@pixmesh/contracts/internal/caller-claims';
 import { decodeClaims } from '@pixmesh/contracts/internal/claims-header';
 import { INTERNAL_HEADERS } from '@pixmesh/contracts/internal/headers';
@@ -55,7 +55,7 @@ export function guardRoutes(
  * The tenant on whose behalf the request is made.
  * @throws AppError `UNAUTHORIZED` where the route's claims are others
  */
-export function callerOf({ claims }: FastifyRequest): CallerClaims {
+export function tenantOf({ claims }: FastifyRequest): TenantClaims {
   if (claims === null || !('tenant' in claims)) throw new AppError('UNAUTHORIZED');
   return claims.tenant;
 }

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 
 import type { HoldState } from '@pixmesh/contracts/internal/holds';
-import type { CallerClaims } from '@pixmesh/contracts/internal/caller-claims';
+import type { TenantClaims } from '@pixmesh/contracts/internal/caller-claims';
 
 import { eventually } from './eventually.ts';
 import { freePorts } from './free-ports.ts';
@@ -32,7 +32,7 @@ type LedgerOptions = { topicPrefix: string };
 export type LedgerProcess = AsyncDisposable & {
   readonly url: string;
   /** A call of its HTTP surface; answers the parsed body. */
-  ask(route: string, caller: CallerClaims | null, body?: object): Promise<unknown>;
+  ask(route: string, caller: TenantClaims | null, body?: object): Promise<unknown>;
   balance(accountId: string): Promise<{ available: number; pending: number; blocked: number }>;
   available(accountId: string): Promise<number>;
   /** Holds that were taken for a payout or refund, whatever became of them. */
@@ -67,12 +67,12 @@ export async function startLedgerProcess(options: LedgerOptions): Promise<Ledger
   };
 
   async function balance(accountId: string) {
-    const caller = aCaller({ account_id: accountId as CallerClaims['account_id'] });
+    const caller = aCaller({ account_id: accountId as TenantClaims['account_id'] });
     type Balance = Awaited<ReturnType<LedgerProcess['balance']>>;
     return (await ask('GET /v1/balance', caller)) as Balance;
   }
 
-  async function ask(route: string, caller: CallerClaims | null, body?: object): Promise<unknown> {
+  async function ask(route: string, caller: TenantClaims | null, body?: object): Promise<unknown> {
     const response = await callOwner({ owner: 'ledger', url }, { route, caller, body });
     if (!response.ok) throw new Error(`the ledger answered ${response.status} for ${route}`);
     return await response.json();

@@ -1,4 +1,4 @@
-import type { CallerClaims, Claims } from '@pixmesh/contracts/internal/caller-claims';
+import type { TenantClaims, Claims } from '@pixmesh/contracts/internal/caller-claims';
 import { encodeClaims } from '@pixmesh/contracts/internal/claims-header';
 import { INTERNAL_HEADERS } from '@pixmesh/contracts/internal/headers';
 import type { IdentityName } from '@pixmesh/contracts/internal/identities';
@@ -10,7 +10,7 @@ import {
 import { newId, type OperatorId } from '@pixmesh/kernel/ids';
 
 /** Claims of a request by an active account with default settings. */
-export function aCaller(changes: Partial<CallerClaims> = {}): CallerClaims {
+export function aCaller(changes: Partial<TenantClaims> = {}): TenantClaims {
   return {
     account_id: newId(),
     application_id: newId(),
@@ -40,7 +40,7 @@ export function anOperator(id: string = newId()): Claims {
 /** A call of an owner as a test writes it: `route` is method and path. */
 export type AskedCall = {
   route: string;
-  caller: CallerClaims | null;
+  caller: TenantClaims | null;
   body?: unknown;
   /** By whose certificate, where that is not the one that the table names. */
   as?: IdentityName;
@@ -71,7 +71,7 @@ export function callByTable(owner: OwnerName, asked: AskedCall): PeerCall {
 }
 
 function claimsOf(
-  caller: CallerClaims | null,
+  caller: TenantClaims | null,
   route: InternalRoute | undefined,
   operatorId: string | undefined,
 ): Claims | null {

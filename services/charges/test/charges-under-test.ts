@@ -2,7 +2,7 @@ import { ChargesConfig } from '#config.ts';
 import { startCharges } from '#service.ts';
 import { AcquirerCallback } from '@pixmesh/contracts/messages/acquirer-callback.v1';
 import { LEDGER_EVENTS } from '@pixmesh/contracts/messages/ledger-event.v1';
-import type { CallerClaims } from '@pixmesh/contracts/internal/caller-claims';
+import type { TenantClaims } from '@pixmesh/contracts/internal/caller-claims';
 import { callOwner } from '@pixmesh/testkit/mesh-calls';
 import { createEventPublisher } from '@pixmesh/kafka/event-publisher';
 import { warmCodec } from '@pixmesh/kafka/schema-registry';
@@ -62,7 +62,7 @@ export async function startChargesUnderTest(
     simulator,
     sealing,
     request: (
-      caller: CallerClaims | null,
+      caller: TenantClaims | null,
       route: string,
       ...[body, headers]: [body?: unknown, headers?: Record<string, string>]
     ) => callService(service.url, { caller, route, body, headers }),

@@ -1,4 +1,4 @@
-import type { CallerClaims } from '@pixmesh/contracts/internal/caller-claims';
+import type { TenantClaims } from '@pixmesh/contracts/internal/caller-claims';
 import { newId } from '@pixmesh/kernel/ids';
 import type { PayoutId } from '@pixmesh/kernel/ids';
 import { generateSealingKeyPair } from '@pixmesh/kernel/sealed-secret';
@@ -76,7 +76,7 @@ export async function createPayoutsEnvironment() {
 export async function callPayouts(
   url: string,
   call: {
-    caller: CallerClaims | null;
+    caller: TenantClaims | null;
     route: string;
     body: unknown;
     headers?: Record<string, string> | undefined;
@@ -92,8 +92,8 @@ export async function callPayouts(
 
 /** A call that creates: an account of its own, automatic payouts, a fresh creation id. */
 export function aCreator(
-  changes: Omit<Partial<CallerClaims>, 'settings'> & {
-    settings?: Partial<CallerClaims['settings']>;
+  changes: Omit<Partial<TenantClaims>, 'settings'> & {
+    settings?: Partial<TenantClaims['settings']>;
   } = {},
 ) {
   const { settings, ...claims } = changes;

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-import type { CallerClaims } from '@pixmesh/contracts/internal/caller-claims';
+import type { TenantClaims } from '@pixmesh/contracts/internal/caller-claims';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { armFailpointsAt } from '@pixmesh/testkit/mesh-calls';
 import { ownProcess } from '@pixmesh/testkit/owned-process';
@@ -15,7 +15,7 @@ const BOOT_TIMEOUT_MS = 45_000;
 
 export type PayoutsProcess = AsyncDisposable & {
   request(
-    caller: CallerClaims | null,
+    caller: TenantClaims | null,
     route: string,
     body?: unknown,
   ): ReturnType<typeof callPayouts>;

@@ -1,5 +1,5 @@
 import { settleIntent } from '@pixmesh/acquirer-orders/hold-intent';
-import type { CallerClaims } from '@pixmesh/contracts/internal/caller-claims';
+import type { TenantClaims } from '@pixmesh/contracts/internal/caller-claims';
 import { deadlineIn } from '@pixmesh/http/deadline';
 import { createInternalClient } from '@pixmesh/http/internal-client';
 import { createLedgerHolds } from '@pixmesh/ledger-client/ledger-holds';
@@ -43,7 +43,7 @@ export async function startPayoutsUnderTest(settings: Record<string, string> = {
     ...environment,
     url: service.url,
     request: (
-      caller: CallerClaims | null,
+      caller: TenantClaims | null,
       route: string,
       ...[body, headers]: [body?: unknown, headers?: Record<string, string>]
     ) => callPayouts(service.url, { caller, route, body, headers }),

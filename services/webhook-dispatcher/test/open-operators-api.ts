@@ -1,6 +1,6 @@
 import { ANSWER_HEADERS } from '@pixmesh/contracts/internal/headers';
 import { isDispatched } from '@pixmesh/contracts/events/event-catalogue';
-import type { CallerClaims } from '@pixmesh/contracts/internal/caller-claims';
+import type { TenantClaims } from '@pixmesh/contracts/internal/caller-claims';
 import { newId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import { injectedCall, injectedPeers } from '@pixmesh/testkit/injected-peers';
@@ -17,7 +17,7 @@ type OperatorAnswer = { status: number; body: Json; replayed: boolean; mismatch:
 
 export type OperatorsApi = AsyncDisposable & {
   /** `route` is method and path; without a caller the gateway asks for the installation. */
-  call(route: string, body?: object, caller?: CallerClaims): Promise<OperatorAnswer>;
+  call(route: string, body?: object, caller?: TenantClaims): Promise<OperatorAnswer>;
 };
 
 const NO_BACKLOG = {

@@ -1,4 +1,4 @@
-import type { CallerClaims } from '@pixmesh/contracts/internal/caller-claims';
+import type { TenantClaims } from '@pixmesh/contracts/internal/caller-claims';
 import { callOwner } from '@pixmesh/testkit/mesh-calls';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { createTestTopics } from '@pixmesh/testkit/test-topics';
@@ -41,7 +41,7 @@ export async function startEndpointsApi() {
     db: database.db,
     /** `route` is method and path; a text or bytes go as they are, everything else as JSON. */
     request: (
-      caller: CallerClaims | null,
+      caller: TenantClaims | null,
       route: string,
       ...[body, headers]: [body?: unknown, headers?: Record<string, string>]
     ) => callEndpoints(url, { caller, route, body, headers }),

@@ -22,7 +22,7 @@ export const AccountSettings = z.object({
 export type AccountSettings = z.infer<typeof AccountSettings>;
 
 /** On whose behalf the gateway calls: the tenant comes from here and from nowhere else. */
-export const CallerClaims = z.object({
+export const TenantClaims = z.object({
   account_id: idOf<AccountId>(),
   application_id: idOf<ApplicationId>(),
   key_id: idOf<ApiKeyId>(),
@@ -31,7 +31,7 @@ export const CallerClaims = z.object({
   /** On creations: the id derived from the `Idempotency-Key` (ADR 0001). */
   creation_id: z.uuid().nullable(),
 });
-export type CallerClaims = z.infer<typeof CallerClaims>;
+export type TenantClaims = z.infer<typeof TenantClaims>;
 
 const PURPOSE_LENGTH_MAX = 200;
 
@@ -44,7 +44,7 @@ export type OperatorClaims = z.infer<typeof OperatorClaims>;
 
 /** What the header of claims holds, of the gateway alone (decision 257). */
 export const Claims = z.union([
-  z.object({ tenant: CallerClaims }),
+  z.object({ tenant: TenantClaims }),
   z.object({ operator: OperatorClaims }),
 ]);
 export type Claims = z.infer<typeof Claims>;

@@ -1,4 +1,4 @@
-import { type CallerClaims } from '@pixmesh/contracts/internal/caller-claims';
+import { type TenantClaims } from '@pixmesh/contracts/internal/caller-claims';
 import { newId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
@@ -29,7 +29,7 @@ afterAll(async () => {
 
 const AMOUNT = 2_000;
 
-type OpenCharge = { caller: CallerClaims; id: string };
+type OpenCharge = { caller: TenantClaims; id: string };
 
 async function aPendingCharge(): Promise<OpenCharge> {
   const caller = { ...aCaller(), creation_id: newId() };

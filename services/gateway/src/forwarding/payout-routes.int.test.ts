@@ -1,4 +1,4 @@
-import type { CallerClaims } from '@pixmesh/contracts/internal/caller-claims';
+import type { TenantClaims } from '@pixmesh/contracts/internal/caller-claims';
 import { newId, uuidV5 } from '@pixmesh/kernel/ids';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
@@ -37,7 +37,7 @@ function create(path: string, headers: readonly string[], body = '{"amount":500}
 const createPayout = (headers = ['Idempotency-Key', KEY], body?: string): Promise<Answer> =>
   create('/v1/payouts', headers, body);
 
-function claimsSeenBy(service: 'charges' | 'payouts'): CallerClaims | null {
+function claimsSeenBy(service: 'charges' | 'payouts'): TenantClaims | null {
   const claims = gateway.owners[service].requests.at(-1)?.claims;
   return claims && 'tenant' in claims ? claims.tenant : null;
 }

@@ -1,7 +1,7 @@
 import { PUBLIC_ROUTES } from '@pixmesh/contracts/http/public-routes';
 import { INTERNAL_HEADERS } from '@pixmesh/contracts/internal/headers';
 import { deadlineFrom } from '@pixmesh/http/deadline';
-import { callerOf } from '@pixmesh/http/internal-auth';
+import { tenantOf } from '@pixmesh/http/internal-auth';
 import { readJsonBody } from '@pixmesh/http/json-request';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { PayoutId } from '@pixmesh/kernel/ids';
@@ -16,7 +16,7 @@ type RouteDeps = CreatePayoutDeps & { requestTimeoutMs: number };
 
 export function registerCreatePayout(app: FastifyInstance, deps: RouteDeps): void {
   app.post(PUBLIC_ROUTES.createPayout.path, async (request, reply) => {
-    const caller = callerOf(request);
+    const caller = tenantOf(request);
     if (caller.creation_id === null) {
       throw new AppError('UNAUTHORIZED', { message: 'no creation id' });
     }

@@ -1,5 +1,5 @@
 import { PUBLIC_ROUTES } from '@pixmesh/contracts/http/public-routes';
-import { callerOf } from '@pixmesh/http/internal-auth';
+import { tenantOf } from '@pixmesh/http/internal-auth';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { type PayoutId, readPathId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
@@ -16,7 +16,7 @@ import { findPayout } from '#payouts/payouts.sql.ts';
 export function registerGetPayout(app: FastifyInstance, deps: { db: Database }): void {
   app.get<{ Params: { id: string } }>(PUBLIC_ROUTES.getPayout.path, async (request) => {
     const id = readPathId<PayoutId>(request.params.id);
-    const accountId = callerOf(request).account_id;
+    const accountId = tenantOf(request).account_id;
     const payout = await findPayout(deps.db, accountId, id);
     if (payout === null || !isVisible(payout)) throw new AppError('PAYOUT_NOT_FOUND');
     return toPayoutResource(payout);

@@ -1,6 +1,6 @@
 import { ListPayoutsQuery } from '@pixmesh/contracts/http/list-payouts-query';
 import { PUBLIC_ROUTES } from '@pixmesh/contracts/http/public-routes';
-import { callerOf } from '@pixmesh/http/internal-auth';
+import { tenantOf } from '@pixmesh/http/internal-auth';
 import { answerList, readListQuery } from '@pixmesh/http/list-page';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
@@ -12,7 +12,7 @@ import { listedPayoutExists, listPayouts } from './list-payouts.sql.ts';
 /** `GET /v1/payouts`: the whole account, whichever application or operator asked for the payout. */
 export function registerListPayouts(app: FastifyInstance, deps: { db: Database }): void {
   app.get(PUBLIC_ROUTES.listPayouts.path, async (request) => {
-    const accountId = callerOf(request).account_id;
+    const accountId = tenantOf(request).account_id;
     const { filters, ...page } = readListQuery(ListPayoutsQuery, request.query);
     const wanted = {
       accountId,

@@ -1,6 +1,6 @@
 import { EVENT_CATALOGUE } from '@pixmesh/contracts/events/event-catalogue';
 import { PUBLIC_ROUTES } from '@pixmesh/contracts/http/public-routes';
-import { callerOf } from '@pixmesh/http/internal-auth';
+import { tenantOf } from '@pixmesh/http/internal-auth';
 import { readJsonBody } from '@pixmesh/http/json-request';
 import { type EndpointId, readPathId } from '@pixmesh/kernel/ids';
 import type { FastifyInstance } from 'fastify';
@@ -26,7 +26,7 @@ export function registerWebhooks(app: FastifyInstance, deps: WriteEndpointDeps):
   app.post(PUBLIC_ROUTES.createWebhook.path, async (request, reply) => {
     const endpoint = await createEndpoint(deps, ownerOf(request), {
       object: readJsonBody(request),
-      accountMax: callerOf(request).settings.endpoints_max,
+      accountMax: tenantOf(request).settings.endpoints_max,
     });
     return reply.code(PUBLIC_ROUTES.createWebhook.status).send(toEndpointResource(endpoint));
   });

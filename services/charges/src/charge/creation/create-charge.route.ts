@@ -2,7 +2,7 @@ import { PUBLIC_ROUTES } from '@pixmesh/contracts/http/public-routes';
 import type { Receiver } from '@pixmesh/contracts/http/charge';
 import { INTERNAL_HEADERS } from '@pixmesh/contracts/internal/headers';
 import { deadlineFrom } from '@pixmesh/http/deadline';
-import { callerOf } from '@pixmesh/http/internal-auth';
+import { tenantOf } from '@pixmesh/http/internal-auth';
 import { readJsonBody } from '@pixmesh/http/json-request';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { ChargeId } from '@pixmesh/kernel/ids';
@@ -18,7 +18,7 @@ type RouteDeps = CreateChargeDeps & { receiver: Receiver; requestTimeoutMs: numb
 export function registerCreateCharge(app: FastifyInstance, deps: RouteDeps): void {
   const route = PUBLIC_ROUTES.createCharge;
   app.post(route.path, async (request, reply) => {
-    const caller = callerOf(request);
+    const caller = tenantOf(request);
     if (caller.creation_id === null)
       throw new AppError('UNAUTHORIZED', { message: 'no creation id' });
     const created = await createCharge(deps, {

@@ -1,6 +1,6 @@
 import type { Receiver } from '@pixmesh/contracts/http/charge';
 import { PUBLIC_ROUTES } from '@pixmesh/contracts/http/public-routes';
-import { callerOf } from '@pixmesh/http/internal-auth';
+import { tenantOf } from '@pixmesh/http/internal-auth';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { type ChargeId, readPathId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
@@ -19,7 +19,7 @@ export function registerGetCharge(
 ): void {
   app.get<{ Params: { id: string } }>(PUBLIC_ROUTES.getCharge.path, async (request) => {
     const id = readPathId<ChargeId>(request.params.id);
-    const accountId = callerOf(request).account_id;
+    const accountId = tenantOf(request).account_id;
     const charge = await findCharge(deps.db, accountId, id);
     if (charge?.source !== 'api') throw new AppError('CHARGE_NOT_FOUND');
     return toChargeResource(charge, deps.receiver);

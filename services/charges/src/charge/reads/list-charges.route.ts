@@ -1,7 +1,7 @@
 import type { Receiver } from '@pixmesh/contracts/http/charge';
 import { ListChargesQuery } from '@pixmesh/contracts/http/list-charges-query';
 import { PUBLIC_ROUTES } from '@pixmesh/contracts/http/public-routes';
-import { callerOf } from '@pixmesh/http/internal-auth';
+import { tenantOf } from '@pixmesh/http/internal-auth';
 import { answerList, readListQuery } from '@pixmesh/http/list-page';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
@@ -16,7 +16,7 @@ export function registerListCharges(
   deps: { db: Database; receiver: Receiver },
 ): void {
   app.get(PUBLIC_ROUTES.listCharges.path, async (request) => {
-    const accountId = callerOf(request).account_id;
+    const accountId = tenantOf(request).account_id;
     const { filters, ...page } = readListQuery(ListChargesQuery, request.query);
     const wanted = {
       accountId,
