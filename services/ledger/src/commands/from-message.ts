@@ -97,7 +97,7 @@ type Envelope<Type> = {
   data: { command_id: string };
 };
 
-/** @throws AppError `MESSAGE_INVALID` without an account: nobody's money cannot be spent, held or disputed */
+/** @throws AppError `MESSAGE_INVALID` without an account: money without an account cannot be spent, held or disputed */
 function ofAccount<Type extends CommandMessageType>(message: Envelope<Type>) {
   if (message.account_id === null) {
     throw new AppError('MESSAGE_INVALID', { message: `${message.type} without an account` });
@@ -106,7 +106,7 @@ function ofAccount<Type extends CommandMessageType>(message: Envelope<Type>) {
 }
 
 /**
- * Whoever owns the item accepts it; nobody's is handed over to whom it is found to belong.
+ * The owner of an item accepts it; an item of the platform is handed over to the account that it belongs to.
  * @throws AppError `MESSAGE_INVALID` otherwise: money would be the platform's, or vanish from its owner's books
  */
 function ofSuspenseOwner(message: Message<'suspense.resolve'>) {
