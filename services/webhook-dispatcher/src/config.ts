@@ -19,11 +19,9 @@ import { DELIVERY_TIMEOUT_MS, LEASE_MARGIN_MS, LEASE_MARGIN_MS_MIN } from '#lane
 export const ROLES = ['api', 'intake', 'sender'] as const;
 const Role = z.enum(ROLES);
 
-/**
- * Sends in flight per process, each until its outcome is stored; one account alone has four fifths at most. And
- * requests out per lane over all processes.
- */
+/** Sends in flight per process, each until its outcome is stored; one account has four fifths of them at most. */
 const IN_FLIGHT_MAX = 640;
+/** Requests out per lane, over all processes. */
 const IN_FLIGHT_PER_LANE_MAX = 10;
 /** Turns run beside attempts being recorded and intake; no connection is held while a request is out. */
 const POOL_SIZE = 16;

@@ -12,7 +12,7 @@ const attempts = counter('webhook_attempts_total', 'Attempts by outcome and reas
 ]);
 const repeats = counter(
   'webhook_repeated_sends_total',
-  'Sends that may repeat a request, because the lane was taken over from a sender that did not let it go',
+  'Sends that may repeat a request, because the lane was taken over from a sender that had not released it',
 );
 const takenOver = counter(
   'webhook_lanes_taken_over_total',
@@ -82,7 +82,7 @@ export function outcomesLost(cause: 'fenced' | 'unstorable', count: number): voi
   lost.add(count, { cause });
 }
 
-export function sendAbandoned(): void {
+export function sendLeftForLater(): void {
   abandoned.add(1);
 }
 
@@ -119,12 +119,15 @@ export function observeSender(deps: {
   );
 }
 
-/** What waits, as the database and the broker say it. */
-type Waiting = DueLanes & { eventsWaiting: number | null };
+/**
+ * What waits, as the database and the broker say it. `eventsWaiting`: messages in the topics that no intake has taken
+ * in; null while the broker does not say.
+ */
+export type Backlog = DueLanes & { eventsWaiting: number | null };
 
 /** Gauges that every process has, whatever its roles: they say the same wherever they are read. */
 export function observeBacklog(deps: {
-  readBacklog(): Promise<Waiting>;
+  readBacklog(): Promise<Backlog>;
   listProcesses(): Promise<readonly { roles: readonly string[] }[]>;
 }): void {
   const readBacklog = sharedFor(SCRAPE_MS, deps.readBacklog);

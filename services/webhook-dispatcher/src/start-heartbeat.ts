@@ -25,7 +25,7 @@ type Parts = {
   use: ServiceParts['use'];
 };
 
-/** What every process does, whatever its roles: it says that it lives, and tells what waits for those that may not. */
+/** Renews the row of this process and measures what waits, whatever its roles. */
 export function startProcessHeartbeat(parts: Parts): ReadBacklog {
   const { config, broker, db, logger, clock, processId, sender, use } = parts;
   const events = createGroupBacklog({

@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 
 import type { DueDelivery } from '#attempts/due-delivery.ts';
 import { type AttemptOutcome, recordOutcomes } from '#attempts/record-outcomes.sql.ts';
-import { nextStep } from '#attempts/retry-schedule.ts';
+import { retryDelayMs } from '#attempts/retry-schedule.ts';
 import { changeEndpoint } from '#endpoints/change-endpoint.ts';
 import { removeEndpoint } from '#endpoints/remove-endpoint.ts';
 import { cancelLanes } from '#lanes/cancel-lanes.sql.ts';
@@ -286,11 +286,10 @@ function finish(
 ): AttemptOutcome {
   const { delivery, lanes, outcome } = made;
   const state = expectedOf(model, delivery.deliveryId);
-  const next = nextStep(delivery.attemptNumber, outcome);
-  const retryDelayMs = next.status === 'pending' ? next.delayMs : null;
+  const delayMs = outcome === 'failed' ? retryDelayMs(delivery.attemptNumber) : null;
   state.attempts = delivery.attemptNumber;
-  state.over = retryDelayMs === null;
-  state.notBefore = delivery.fetchedAtMs + (retryDelayMs ?? 0);
+  state.over = delayMs === null;
+  state.notBefore = delivery.fetchedAtMs + (delayMs ?? 0);
   return {
     attemptId: newId(),
     deliveryId: delivery.deliveryId,
@@ -308,7 +307,7 @@ function finish(
     error: null,
     responseExcerpt: null,
     address: null,
-    retryDelayMs,
+    retryDelayMs: delayMs,
   };
 }
 

@@ -10,8 +10,7 @@ import { databaseClock } from '#schedule-clock.ts';
 /** Owns every lane, and begins nothing before a turn. */
 export const OWNS_ALL: LocalSender = {
   serves: () => true,
-  lastTurn: () => 0,
-  sendQueued: (queued) => queued.map(({ laneId }) => laneId),
+  prepareSends: () => (queued) => queued.map(({ laneId }) => laneId),
 };
 
 /** Stores events as the role `intake` does: those that are given at once may share a batch. */

@@ -101,7 +101,7 @@ describe('an outcome', () => {
       clock: databaseClock,
       logger: createLogger('test', 'silent'),
       inFlight: () => due.length,
-      isHeldUp: () => false,
+      waitsForStoring: () => false,
     });
     const excerpts = ['ok', 'a\u0000b', 'ok'];
     await Promise.all(

@@ -11,7 +11,7 @@ import { createOutcomeStore, type Outcome, type WaitingOutcome } from './outcome
 const OUTCOMES_PER_COMMIT_MAX = 128;
 /**
  * Between the beginnings of two commits: what comes meanwhile shares the next one. A lone outcome never waits, and no
- * receiver does: requests follow each other without it until a lane is held up, and then it ends.
+ * receiver does: requests follow each other without it until a lane waits for storing, and then it ends.
  */
 const COMMIT_INTERVAL_MS = 50;
 /** So many share a commit before its time when nothing more is on its way: a full lane, or nearly so. */
@@ -21,7 +21,7 @@ export type OutcomeRecorder = {
   /** Resolves once the outcome is stored, refused because another claim has the lane, or given up. */
   record(outcome: Outcome): Promise<void>;
   /** While outcomes wait for the database nothing new may be sent: what is due may be sent already. */
-  isBehind(): boolean;
+  isStoringLate(): boolean;
 };
 
 type RecorderDeps = {
@@ -31,7 +31,7 @@ type RecorderDeps = {
   /** Sends that are not recorded yet: once all of them are waiting, there is nothing more to gather. */
   inFlight(): number;
   /** Whether this lane would send if its outcomes were stored. */
-  isHeldUp(laneId: string): boolean;
+  waitsForStoring(laneId: string): boolean;
 };
 
 /**
@@ -44,13 +44,13 @@ export function createOutcomeRecorder(deps: RecorderDeps): OutcomeRecorder {
   let flushing = false;
   let flushedMs = -Infinity;
   let endGathering: (() => void) | null = null;
-  return { record, isBehind: store.isBehind };
+  return { record, isStoringLate: store.isStoringLate };
 
   function record(outcome: Outcome): Promise<void> {
     return new Promise((done) => {
       queue.push({ outcome, done });
       if (!flushing) void flush();
-      if (isGathered() || isHeldUp({ outcome })) endGathering?.();
+      if (isGathered() || waitsForStoring({ outcome })) endGathering?.();
     });
   }
 
@@ -59,8 +59,8 @@ export function createOutcomeRecorder(deps: RecorderDeps): OutcomeRecorder {
     return queue.length >= Math.min(OUTCOMES_PER_COMMIT_MAX, all);
   }
 
-  function isHeldUp({ outcome }: Pick<WaitingOutcome, 'outcome'>): boolean {
-    return deps.isHeldUp(outcome.attempt.laneId);
+  function waitsForStoring({ outcome }: Pick<WaitingOutcome, 'outcome'>): boolean {
+    return deps.waitsForStoring(outcome.attempt.laneId);
   }
 
   /** Until the next commit is to begin. */
@@ -69,7 +69,7 @@ export function createOutcomeRecorder(deps: RecorderDeps): OutcomeRecorder {
     if (restMs <= 1) return;
     // The sends of the commit before give back their places first.
     await setImmediate();
-    if (isGathered() || queue.some(isHeldUp)) return;
+    if (isGathered() || queue.some(waitsForStoring)) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, restMs);
       endGathering = () => {

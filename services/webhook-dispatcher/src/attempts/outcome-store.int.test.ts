@@ -67,7 +67,7 @@ test('an outcome that cannot be stored does not hold up the others, and keeps it
   await store.store(waiting([bad!, ...good]));
   expect(done).toEqual(idsOf(good));
   expect(await storedOf(good)).toBe(2);
-  expect(store.isBehind()).toBe(false);
+  expect(store.isStoringLate()).toBe(false);
   await eventually(() => expect(done).toEqual(idsOf([...good, bad!])));
   expect(await storedOf([bad!])).toBe(0);
 });

@@ -24,7 +24,7 @@ export type WaitingOutcome = { outcome: Outcome; done(): void };
 export type OutcomeStore = {
   /** Resolves once each of them is done, but for those that are tried again apart. */
   store(waiting: readonly WaitingOutcome[]): Promise<void>;
-  isBehind(): boolean;
+  isStoringLate(): boolean;
 };
 
 type StoreDeps = {
@@ -38,7 +38,7 @@ type StoreDeps = {
 export function createOutcomeStore(deps: StoreDeps): OutcomeStore {
   const { logger, apartIntervalMs = APART_INTERVAL_MS } = deps;
   let failures = 0;
-  return { store, isBehind: () => failures > 0 };
+  return { store, isStoringLate: () => failures > 0 };
 
   async function store(waiting: readonly WaitingOutcome[]): Promise<void> {
     for (;;) {

@@ -17,14 +17,10 @@ export const RETRY_DELAYS_MS = [
 
 export const ATTEMPTS_MAX = RETRY_DELAYS_MS.length + 1;
 
-export type NextStep =
-  | { status: 'succeeded' }
-  | { status: 'failed' }
-  | { status: 'pending'; delayMs: number };
-
-/** What follows attempt `number` (from 1). All failures are alike: 410 and 429 too (decision 200). */
-export function nextStep(number: number, outcome: 'succeeded' | 'failed'): NextStep {
-  if (outcome === 'succeeded') return { status: 'succeeded' };
-  const delayMs = RETRY_DELAYS_MS[number - 1];
-  return delayMs === undefined ? { status: 'failed' } : { status: 'pending', delayMs };
+/**
+ * The wait that follows the failure of attempt `number` (from 1); null after the last one. All failures are alike: 410
+ * and 429 too (decision 200).
+ */
+export function retryDelayMs(number: number): number | null {
+  return RETRY_DELAYS_MS[number - 1] ?? null;
 }

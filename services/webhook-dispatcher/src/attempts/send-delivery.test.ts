@@ -90,7 +90,7 @@ async function send(
   };
   const nowMs = performance.now();
   const lane = toOwnedLane(claim, nowMs + leaseMs);
-  await sendDelivery(deps, { due, lane, fetchedMs: nowMs, isHeldBack: false });
+  await sendDelivery(deps, { due, lane, fetchedMs: nowMs, isRateLimitedLately: false });
   return { posted, failuresAtAnswer, outcomes };
 }
 

@@ -2,21 +2,21 @@ import { newId } from '@pixmesh/kernel/ids';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { withSpan } from '@pixmesh/telemetry/tracing';
 
-import { deliveryHeaders } from '#attempts/delivery-headers.ts';
 import { bodyOf } from '#deliveries/build-body.ts';
-import { attemptMade, firstAttemptStarted, sendAbandoned } from '#events.ts';
+import { attemptMade, firstAttemptStarted, sendLeftForLater } from '#events.ts';
 import { AttemptFailure } from '#exchange/attempt-failure.ts';
 import type { Exchange, ExchangeResult } from '#exchange/exchange.ts';
 import { failpoint } from '#failpoints.ts';
 import { countAttempt, type OwnedLane, PROBE_INTERVAL_MS } from '#lanes/owned-lane.ts';
 
+import { deliveryHeaders } from './delivery-headers.ts';
 import type { DueDelivery } from './due-delivery.ts';
 import type { OpenedSecrets } from './opened-secrets.ts';
 import type { OutcomeRecorder } from './outcome-recorder.ts';
 import type { ReachedAccounts } from './reached-accounts.ts';
 import type { AttemptOutcome, LaneChange } from './record-outcomes.sql.ts';
 import { redactSecret } from './redact-secret.ts';
-import { nextStep } from './retry-schedule.ts';
+import { retryDelayMs } from './retry-schedule.ts';
 
 export type SendDeps = {
   exchange: Pick<Exchange, 'post'>;
@@ -38,7 +38,7 @@ export type DeliveryToSend = {
   due: DueDelivery;
   lane: OwnedLane;
   fetchedMs: number;
-  isHeldBack: boolean;
+  isRateLimitedLately: boolean;
 };
 
 /**
@@ -50,10 +50,10 @@ export async function sendDelivery(deps: SendDeps, send: DeliveryToSend): Promis
   const { due, lane } = send;
   await failpoint('webhooks.send.after-claim');
   const startedMs = performance.now();
-  if (lane.leaseEndsMs - startedMs < deps.leaseLeftMsMin) return sendAbandoned();
+  if (lane.leaseEndsMs - startedMs < deps.leaseLeftMsMin) return sendLeftForLater();
   const waitedMs = startedMs - send.fetchedMs;
   // How long a delivery waits for the limit of its account is not of our making.
-  if (due.attemptNumber === 1 && !due.isResend && !send.isHeldBack) {
+  if (due.attemptNumber === 1 && !due.isResend && !send.isRateLimitedLately) {
     firstAttemptStarted(due.eventAgeSeconds + waitedMs / 1000);
   }
   const result = await post(deps, due);
@@ -70,7 +70,7 @@ function toOutcome(
   result: ExchangeResult,
   startedAt: Date,
 ): AttemptOutcome {
-  const next = due.isResend ? null : nextStep(due.attemptNumber, result.outcome);
+  const isRetried = result.outcome === 'failed' && !due.isResend;
   return {
     attemptId: newId(),
     deliveryId: due.deliveryId,
@@ -88,7 +88,7 @@ function toOutcome(
     error: result.error,
     responseExcerpt: result.responseExcerpt,
     address: result.address,
-    retryDelayMs: next?.status === 'pending' ? next.delayMs : null,
+    retryDelayMs: isRetried ? retryDelayMs(due.attemptNumber) : null,
   };
 }
 

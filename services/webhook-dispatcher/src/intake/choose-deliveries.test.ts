@@ -28,8 +28,8 @@ function anEndpoint(changes: Partial<SubscribedEndpoint> = {}): SubscribedEndpoi
     id: newId(),
     url: URL_TEXT,
     sealedSecret: null,
-    active: true,
-    isDisabled: false,
+    wasActive: true,
+    isDisabledNow: false,
     ...changes,
   };
 }
@@ -87,7 +87,7 @@ describe('an event', () => {
   });
 
   test('is skipped for a paused endpoint, which does not stand for the URL of the resource', () => {
-    const paused = anEndpoint({ active: false });
+    const paused = anEndpoint({ wasActive: false });
     expect(choose(URL_TEXT, [paused])).toEqual([
       forEndpoint(paused, { status: 'skipped' }),
       forResource(URL_TEXT),
@@ -95,7 +95,7 @@ describe('an event', () => {
   });
 
   test('goes once where of two endpoints with the URL one is paused', () => {
-    const [paused, active] = [anEndpoint({ active: false }), anEndpoint()];
+    const [paused, active] = [anEndpoint({ wasActive: false }), anEndpoint()];
     expect(choose(URL_TEXT, [paused, active])).toEqual([
       forEndpoint(paused, { status: 'skipped' }),
       forEndpoint(active, { forResourceUrl: true }),
@@ -125,8 +125,8 @@ test('however many endpoints there are, each rule holds by itself', () => {
     id: fc.uuid(),
     url: urls,
     sealedSecret: fc.constant(null),
-    active: fc.boolean(),
-    isDisabled: fc.constant(false),
+    wasActive: fc.boolean(),
+    isDisabledNow: fc.constant(false),
   });
   const endpoints = fc.uniqueArray(endpoint, { selector: ({ id }) => id, maxLength: 8 });
   fc.assert(
@@ -136,11 +136,11 @@ test('however many endpoints there are, each rule holds by itself', () => {
       expect(new Set(keys).size).toBe(keys.length);
       // No subscriber is left out, and only a paused one is not sent to.
       const byEndpoint = new Map(chosen.map((delivery) => [delivery.endpointId, delivery]));
-      for (const { id, active } of registered) {
-        expect(byEndpoint.get(id)?.status).toBe(active ? 'pending' : 'skipped');
+      for (const { id, wasActive } of registered) {
+        expect(byEndpoint.get(id)?.status).toBe(wasActive ? 'pending' : 'skipped');
       }
       // Who stands in for the resource's URL has exactly its text and is sent to.
-      const standIns = registered.filter(({ url, active }) => active && url === own);
+      const standIns = registered.filter(({ url, wasActive }) => wasActive && url === own);
       const marked = chosen.filter((delivery) => delivery.forResourceUrl);
       expect(marked.map(({ endpointId }) => endpointId)).toEqual(standIns.map(({ id }) => id));
       // What pauses and ends with an endpoint, and nothing else, is in the endpoint's lane.

@@ -3,18 +3,19 @@ import { laneOf } from '#lanes/lane-of.ts';
 /** The URL that a resource was created with. */
 type ResourceUrl = { url: string };
 
-/**
- * An endpoint of the receiving set that subscribes to the event; `active`: it was registered and active when the event
- * happened, and its application was active too (decisions 160, 237).
- */
+/** An endpoint of the receiving set that subscribes to the event. */
 export type SubscribedEndpoint = {
   id: string;
   url: string;
   /** Null where it has no secret. */
   sealedSecret: string | null;
-  active: boolean;
+  /**
+   * Whether it was registered and active when the event happened, and its application was active too (decisions 160,
+   * 237).
+   */
+  wasActive: boolean;
   /** Whether nothing is sent to it now, whatever it was when the event happened. */
-  isDisabled: boolean;
+  isDisabledNow: boolean;
 };
 
 /** One delivery that an event makes. */
@@ -33,7 +34,7 @@ export type ChosenDelivery = {
   status: 'pending' | 'skipped';
 };
 
-type Audience = {
+type Receivers = {
   accountId: string;
   resourceId: string;
   own: ResourceUrl | null;
@@ -46,23 +47,23 @@ type Audience = {
  * Texts are compared, not what they mean. An inactive endpoint's delivery is on record and never sent (decision 157),
  * and must not replace the one for the resource's own URL.
  */
-export function chooseDeliveries(audience: Audience): ChosenDelivery[] {
-  const { own, endpoints } = audience;
+export function chooseDeliveries(receivers: Receivers): ChosenDelivery[] {
+  const { own, endpoints } = receivers;
   const chosen = endpoints.map((endpoint): ChosenDelivery => {
-    const forResourceUrl = endpoint.active && endpoint.url === own?.url;
+    const forResourceUrl = endpoint.wasActive && endpoint.url === own?.url;
     return {
       destinationId: endpoint.id,
       endpointId: endpoint.id,
       forResourceUrl,
-      laneId: forResourceUrl ? laneOf(audience.accountId, endpoint.url) : endpoint.id,
-      status: endpoint.active ? 'pending' : 'skipped',
+      laneId: forResourceUrl ? laneOf(receivers.accountId, endpoint.url) : endpoint.id,
+      status: endpoint.wasActive ? 'pending' : 'skipped',
     };
   });
   if (own === null || chosen.some((delivery) => delivery.forResourceUrl)) return chosen;
-  return [...chosen, forOwnUrl(audience, own)];
+  return [...chosen, forOwnUrl(receivers, own)];
 }
 
-function forOwnUrl({ accountId, resourceId }: Audience, { url }: ResourceUrl): ChosenDelivery {
+function forOwnUrl({ accountId, resourceId }: Receivers, { url }: ResourceUrl): ChosenDelivery {
   return {
     destinationId: resourceId,
     endpointId: null,

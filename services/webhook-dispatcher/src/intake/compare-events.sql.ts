@@ -30,7 +30,10 @@ export async function findDismissedEvents(db: Queryable): Promise<Set<string>> {
   return new Set(rows.flatMap(({ headers }) => headers['event_id'] ?? []));
 }
 
-/** Events of the types within the range of ids that are not listed; tests of endpoints are nobody's. */
+/**
+ * Events of the types within the range of ids that are not listed. Test events of endpoints belong to no account and are
+ * left out.
+ */
 export async function findUnlistedEvents(
   db: Queryable,
   range: { after: string; until: string; types: readonly string[] },

@@ -7,7 +7,7 @@ import type {
 import type { Queryable } from '@pixmesh/postgres/pool';
 
 import { findDismissedEvents, findStoredEvents, findUnlistedEvents } from './compare-events.sql.ts';
-import { findSubscribers, loadSubscriptions, type Subscription } from './find-endpoints.sql.ts';
+import { findSubscribers, loadSubscriptions, type Subscription } from './find-subscribers.sql.ts';
 import type { IntakeDeps } from './intake.ts';
 
 type Deps = { db: Queryable; isDispatched: IntakeDeps['isDispatched'] };

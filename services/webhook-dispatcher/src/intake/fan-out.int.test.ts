@@ -24,7 +24,7 @@ import {
 } from '#test/store-endpoint.ts';
 import { take } from '#test/store-event.ts';
 
-import { subscriptionsStatement, subscribersStatement } from './find-endpoints.sql.ts';
+import { subscriptionsStatement, subscribersStatement } from './find-subscribers.sql.ts';
 import type { ResourceEvent } from './read-event.ts';
 
 const OWN = 'http://own.receiver.example.com/hook';

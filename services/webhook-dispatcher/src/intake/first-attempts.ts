@@ -63,7 +63,7 @@ function receiverOf(
   if (forResourceUrl) return null;
   if (endpointId === null) return stored.own && { ...stored.own, secretOwnerId: resourceId };
   const endpoint = endpoints.find(({ id }) => id === endpointId);
-  if (!endpoint || endpoint.isDisabled) return null;
+  if (!endpoint || endpoint.isDisabledNow) return null;
   const { url, sealedSecret } = endpoint;
   return { url, sealedSecret, secretOwnerId: endpointId };
 }

@@ -2,9 +2,9 @@ import { NIL_ID } from '@pixmesh/kernel/ids';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
+import type { DeliveredEvent } from '#deliveries/event-parts.ts';
 import { type ScheduleClock, scheduleNow } from '#schedule-clock.ts';
 
-import type { DeliveredEvent } from '#deliveries/event-parts.ts';
 import type { ChosenDelivery } from './choose-deliveries.ts';
 
 export type NewEvent = {

@@ -9,11 +9,11 @@ import { laneOf } from '#lanes/lane-of.ts';
 import { type AccountLane, lockLanesToQueue, wakeLanes } from '#lanes/lanes.sql.ts';
 import type { ScheduleClock } from '#schedule-clock.ts';
 
-import { eventsInTurn } from './events-in-turn.ts';
 import { chooseDeliveries, type SubscribedEndpoint } from './choose-deliveries.ts';
-import { findSubscribers, type Subscription, loadSubscriptions } from './find-endpoints.sql.ts';
-import { insertEvents, insertEventsOfOwnedLanes } from './insert-events.sql.ts';
+import { eventsInTurn } from './events-in-turn.ts';
+import { findSubscribers, type Subscription, loadSubscriptions } from './find-subscribers.sql.ts';
 import { type ChosenEvent, firstAttempts } from './first-attempts.ts';
+import { insertEvents, insertEventsOfOwnedLanes } from './insert-events.sql.ts';
 import type { IncomingEvent } from './read-event.ts';
 
 /** Deliveries of one transaction, however many endpoints an event reaches beyond that. */
@@ -29,18 +29,19 @@ export type StoreEventsDeps = {
   sender: LocalSender | null;
 };
 
+/** Begins the sends that need no turn; answers the lanes of the others. */
+type SendQueued = (deliveries: readonly QueuedDelivery[]) => string[];
+
 /** The sender of this process. */
 export type LocalSender = {
   /** Whether it serves these lanes, as far as it knows. */
   serves(laneIds: readonly string[]): boolean;
-  /** To be asked before deliveries are stored: which turn of the sender was the last that cannot find them. */
-  lastTurn(): number;
-  /** Begins the sends that need no turn; answers the lanes of the others. */
-  sendQueued(deliveries: readonly QueuedDelivery[], afterTurn: number): string[];
+  /** To be called before deliveries are stored. What it answers is given them once they are. */
+  prepareSends(): SendQueued;
 };
 
 /** An event and the endpoints that may receive it. */
-type Candidate = IncomingEvent & { bodyRest: Buffer; subscriberIds: readonly string[] };
+type SubscribedEvent = IncomingEvent & { bodyRest: Buffer; subscriberIds: readonly string[] };
 
 /**
  * Writes events with one delivery per destination: the resource's own URL and the endpoints that subscribe. What is
@@ -51,30 +52,33 @@ export async function storeEvents(
   incoming: readonly IncomingEvent[],
 ): Promise<void> {
   const events = [...new Map(incoming.map((event) => [event.eventId, event])).values()];
-  const candidates = await findCandidates(deps, events);
-  for (const portion of inPortions(eventsInTurn(candidates))) {
-    const turn = deps.sender?.lastTurn() ?? 0;
+  const subscribed = await withSubscribers(deps, events);
+  for (const portion of inPortions(eventsInTurn(subscribed))) {
+    const sendQueued = deps.sender?.prepareSends() ?? lanesIn;
     const queued =
       (await storeAtOnce(deps, portion)) ??
       (await deps.db.transaction((tx) => storePortion(tx, deps, portion)));
     await failpoint('webhooks.intake.after-commit');
-    const laneIds = deps.sender?.sendQueued(queued, turn) ?? lanesIn(queued);
+    const laneIds = sendQueued(queued);
     if (laneIds.length > 0) deps.wakeSenders(laneIds);
   }
 }
 
-async function findCandidates(
+/** Events without a receiver are left out: nothing is stored of them. */
+async function withSubscribers(
   { db, clock }: StoreEventsDeps,
   events: readonly IncomingEvent[],
-): Promise<Candidate[]> {
+): Promise<SubscribedEvent[]> {
   const keyOf = (event: IncomingEvent): string =>
     `${event.accountId} ${event.applicationId} ${event.type}`;
   const audiences = new Map(events.map((event) => [keyOf(event), event]));
   const found = await findSubscribers(db, [...audiences.values()]);
-  const subscribers = new Map([...audiences.keys()].map((key, place) => [key, found[place] ?? []]));
+  const subscriberIdsOf = new Map(
+    [...audiences.keys()].map((key, place) => [key, found[place] ?? []]),
+  );
   const assembledAt = clock.now();
   return events
-    .map((event) => ({ event, subscriberIds: subscribers.get(keyOf(event)) ?? [] }))
+    .map((event) => ({ event, subscriberIds: subscriberIdsOf.get(keyOf(event)) ?? [] }))
     .filter(({ event, subscriberIds }) => event.own !== null || subscriberIds.length > 0)
     .map(({ event, subscriberIds }) => {
       const { type, data } = event;
@@ -89,7 +93,7 @@ async function findCandidates(
  */
 async function storeAtOnce(
   { db, scheduleClock, sender }: StoreEventsDeps,
-  portion: readonly Candidate[],
+  portion: readonly SubscribedEvent[],
 ): Promise<QueuedDelivery[] | null> {
   if (portion.some(({ subscriberIds }) => subscriberIds.length > 0)) return null;
   const events = portion.map((event) => withDeliveries(event, []));
@@ -110,7 +114,7 @@ async function storeAtOnce(
 async function storePortion(
   tx: Transaction,
   { scheduleClock }: StoreEventsDeps,
-  portion: readonly Candidate[],
+  portion: readonly SubscribedEvent[],
 ): Promise<QueuedDelivery[]> {
   const owned = await lockLanesToQueue(tx, portion.flatMap(lanesOf));
   const endpoints = await readEndpoints(tx, portion);
@@ -126,14 +130,14 @@ async function storePortion(
 }
 
 /** Every lane that deliveries of an event may be in, whichever of them it makes. */
-function lanesOf({ accountId, own, subscriberIds }: Candidate): AccountLane[] {
+function lanesOf({ accountId, own, subscriberIds }: SubscribedEvent): AccountLane[] {
   const ids = own === null ? subscriberIds : [...subscriberIds, laneOf(accountId, own.url)];
   return ids.map((id) => ({ id, accountId }));
 }
 
 async function readEndpoints(
   tx: Transaction,
-  portion: readonly Candidate[],
+  portion: readonly SubscribedEvent[],
 ): Promise<SubscribedEndpoint[][]> {
   const subscriptions = portion.flatMap(({ occurredAt, type, subscriberIds }, place) =>
     subscriberIds.map((endpointId): Subscription => ({ place, occurredAt, type, endpointId })),
@@ -146,7 +150,10 @@ async function readEndpoints(
   return endpoints;
 }
 
-function withDeliveries(event: Candidate, endpoints: readonly SubscribedEndpoint[]): ChosenEvent {
+function withDeliveries(
+  event: SubscribedEvent,
+  endpoints: readonly SubscribedEndpoint[],
+): ChosenEvent {
   const deliveries = chooseDeliveries({ ...event, endpoints }).map((chosen) => ({
     ...chosen,
     id: deliveryIdOf(event.eventId, chosen.destinationId),
@@ -159,17 +166,17 @@ function lanesIn(deliveries: readonly { laneId: string }[]): string[] {
 }
 
 /** An event is never cut apart: its deliveries are chosen once. */
-function* inPortions(candidates: readonly Candidate[]): Generator<Candidate[]> {
-  let portion: Candidate[] = [];
+function* inPortions(events: readonly SubscribedEvent[]): Generator<SubscribedEvent[]> {
+  let portion: SubscribedEvent[] = [];
   let size = 0;
-  for (const candidate of candidates) {
-    const deliveries = candidate.subscriberIds.length + 1;
+  for (const event of events) {
+    const deliveries = event.subscriberIds.length + 1;
     if (size > 0 && size + deliveries > DELIVERIES_PER_COMMIT_MAX) {
       yield portion;
       portion = [];
       size = 0;
     }
-    portion.push(candidate);
+    portion.push(event);
     size += deliveries;
   }
   if (portion.length > 0) yield portion;

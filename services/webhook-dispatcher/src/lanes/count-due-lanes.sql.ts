@@ -20,10 +20,10 @@ export type DueLanes = {
 };
 
 /**
- * What is due, apart by whose affair it is: lanes that wait need senders, unless the limit of their account is used up,
- * for which its lanes wait however many senders there are; in a lane that is served, a receiver is slow or its sender is. What
- * waits behind an open breaker counts for none. Reads the beginning of `lanes_joining`, the lines in `lanes_waiting` up
- * to a bound, the limit of each account in them, and one row of `queue_lane` for each lane that is served.
+ * What is due, by what it waits for: lanes that wait need senders, unless their account's limit is used up; in a lane
+ * that is served, its receiver or its sender is slow. What waits behind an open breaker counts for none. Reads the
+ * beginning of `lanes_joining`, the lines in `lanes_waiting` up to a bound, the limit of each account in them, and one
+ * row of `queue_lane` for each lane that is served.
  */
 export async function countDueLanes(
   db: Queryable,

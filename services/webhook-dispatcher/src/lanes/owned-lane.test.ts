@@ -10,13 +10,13 @@ import {
   endRequest,
   endSend,
   inFlightMaxOf,
-  isHeldUp,
   type OwnedLane,
   PROBE_INTERVAL_MS,
   roomForRecovered,
   roomOf,
   toOwnedLane,
   toPoll,
+  waitsForStoring,
   wantsOther,
 } from './owned-lane.ts';
 
@@ -91,17 +91,17 @@ test('a lane that fails makes no more requests than failures are missing, also w
   expect(lane.probeAtMs).not.toBeNull();
 });
 
-test('a lane is held up where slots are free and the outcomes that are not stored leave no room', () => {
+test('a lane waits for storing where slots are free and the outcomes that are not stored leave no room', () => {
   const lane = aLane();
   for (let index = 0; index < inFlightMaxOf(PER_LANE_MAX); index += 1) {
     beginSend(lane, { queueId: `q${index}`, rank: 0, recoveryId: null });
     if (index < PER_LANE_MAX) endRequest(lane, `q${index}`);
   }
-  expect(isHeldUp(lane, PER_LANE_MAX)).toBe(false);
+  expect(waitsForStoring(lane, PER_LANE_MAX)).toBe(false);
   endRequest(lane, `q${PER_LANE_MAX}`);
-  expect(isHeldUp(lane, PER_LANE_MAX)).toBe(true);
+  expect(waitsForStoring(lane, PER_LANE_MAX)).toBe(true);
   endSend(lane, 'q0');
-  expect(isHeldUp(lane, PER_LANE_MAX)).toBe(false);
+  expect(waitsForStoring(lane, PER_LANE_MAX)).toBe(false);
 });
 
 test('a probe waits until the outcome of the one before is stored', () => {

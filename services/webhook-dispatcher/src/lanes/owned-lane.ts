@@ -1,4 +1,4 @@
-import type { ClaimedLane } from '#lanes/claim-lanes.sql.ts';
+import type { ClaimedLane } from './claim-lanes.sql.ts';
 
 /** Failures in a row that open a lane's breaker: more than all attempts of one delivery together. */
 export const BREAKER_THRESHOLD = 10;
@@ -49,8 +49,8 @@ export type OwnedLane = {
   servedCount: number;
   /** Its turn is over; it is returned once nothing of it is in flight. */
   isDraining: boolean;
-  /** The number of the last turn that it was given in this process. */
-  lastTurn: number;
+  /** Lanes of this process are numbered as they are served; 0 for one that was not. */
+  servedNumber: number;
   /** When it last had something to do. */
   activeMs: number;
   /** When what is due in it was last fetched. */
@@ -79,7 +79,7 @@ export function toOwnedLane(claim: ClaimedLane, leaseEndsMs: number): OwnedLane 
     firstsInARow: 0,
     servedCount: 0,
     isDraining: false,
-    lastTurn: 0,
+    servedNumber: 0,
     activeMs: nowMs,
     fetchedMs: -Infinity,
     isTakenOver: claim.isTakenOver,
@@ -107,7 +107,7 @@ export function roomOf(lane: OwnedLane, perLaneMax: number, nowMs: number): numb
 }
 
 /** Whether it has free slots and may not use them before outcomes of it are stored. */
-export function isHeldUp({ inFlight, unrecorded }: OwnedLane, perLaneMax: number): boolean {
+export function waitsForStoring({ inFlight, unrecorded }: OwnedLane, perLaneMax: number): boolean {
   const inFlightMax = inFlightMaxOf(perLaneMax);
   return inFlight.size >= inFlightMax && unrecorded.size > inFlightMax - perLaneMax;
 }

@@ -15,7 +15,7 @@ import type { WriteEndpointDeps } from '#endpoints/create-endpoint.ts';
 import type { EndpointOwner } from '#endpoints/endpoint-row.ts';
 import { findEndpoint, listEndpoints } from '#endpoints/endpoints.sql.ts';
 
-import { findOwner, findOwnerOfApplication } from './find-endpoints.sql.ts';
+import { findOwner, findOwnerOfApplication } from './find-owner.sql.ts';
 import { toOperatorWebhooks } from './operator-webhook.ts';
 import { testEndpoint } from './test-endpoint.ts';
 

@@ -6,10 +6,9 @@ import type { DeliveryId } from '@pixmesh/kernel/ids';
 
 import { findDelivery } from '#deliveries/delivery-log.sql.ts';
 import type { StoredDelivery } from '#deliveries/describe-deliveries.sql.ts';
+import { isSendableNow } from '#deliveries/is-sendable.sql.ts';
 import type { EndpointLanesDeps } from '#endpoints/create-endpoint.ts';
 import { queueResends } from '#lanes/queue-resends.sql.ts';
-
-import { isSendableNow } from '#deliveries/is-sendable.sql.ts';
 
 /**
  * Queues one more attempt of a delivery, each time it is called: same id and body, the URL and the secret of then,

@@ -1,10 +1,8 @@
 import type { Database } from '@pixmesh/postgres/pool';
 
-import { countDueLanes, type DueLanes } from '#lanes/count-due-lanes.sql.ts';
+import type { Backlog } from '#events.ts';
+import { countDueLanes } from '#lanes/count-due-lanes.sql.ts';
 import type { ScheduleClock } from '#schedule-clock.ts';
-
-/** `eventsWaiting`: messages in the topics that no intake has taken in; null while the broker does not say. */
-type Backlog = DueLanes & { eventsWaiting: number | null };
 
 export type ReadBacklog = () => Promise<Backlog>;
 

@@ -12,7 +12,10 @@ const BURST = sql`greatest(1, per_second_max * ${BURST_SECONDS}::float8)`;
 /** For so long a limit has to have been left alone before it counts as not used up: longer than between two polls. */
 const UNUSED_SECONDS = 2;
 
-/** Whether the limit of a row of \`delivery_rates\` is used up as it comes in: its deliveries wait for it, and not for senders. */
+/**
+ * Whether the limit of a row of `delivery_rates` is used up as it comes in: its deliveries wait for it, and not for
+ * senders.
+ */
 export function isUsedUp(now: Statement): Statement {
   return sql`
     coalesce(

@@ -152,7 +152,7 @@ export type Progress = {
   position: string | null;
   queuedCount: number;
   /** Whether nothing is left to read. */
-  isFound: boolean;
+  isAllRead: boolean;
 };
 
 /**
@@ -162,7 +162,7 @@ export type Progress = {
 export async function recordProgress(
   tx: Transaction,
   clock: ScheduleClock,
-  { id, from, position, queuedCount, isFound }: Progress,
+  { id, from, position, queuedCount, isAllRead }: Progress,
 ): Promise<boolean> {
   const now = scheduleNow(clock);
   const rows = await tx.query(
@@ -173,7 +173,7 @@ export async function recordProgress(
         set position = coalesce(${position}::uuid, position),
             queued_count = queued_count + ${queuedCount}::int,
             paced_at = greatest(paced_at, ${now} - ${burstOf}) + ${queuedCount}::int * ${intervalOf},
-            status = case when ${isFound}::boolean then 'sending' else status end
+            status = case when ${isAllRead}::boolean then 'sending' else status end
         where id = ${id}
           and status = 'running'
           and position is not distinct from ${from}::uuid

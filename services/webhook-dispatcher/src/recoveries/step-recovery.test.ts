@@ -8,13 +8,13 @@ const candidates = ['a', 'B', 'c', 'D', 'e'].map((id) => ({
 }));
 
 test.each([
-  { limit: 3, wanted: ['B', 'D'], last: 'e', isAll: true },
-  { limit: 2, wanted: ['B', 'D'], last: 'e', isAll: true },
-  { limit: 1, wanted: ['B'], last: 'c', isAll: false },
+  { limit: 3, wanted: ['B', 'D'], last: 'e', isAllRead: true },
+  { limit: 2, wanted: ['B', 'D'], last: 'e', isAllRead: true },
+  { limit: 1, wanted: ['B'], last: 'c', isAllRead: false },
 ])('a step takes $limit at most and stops before the next wanted one', ({ limit, ...taken }) => {
   expect(takeWanted(candidates, limit)).toEqual(taken);
 });
 
 test('nothing to read leaves the position as it is', () => {
-  expect(takeWanted([], 5)).toEqual({ wanted: [], last: null, isAll: true });
+  expect(takeWanted([], 5)).toEqual({ wanted: [], last: null, isAllRead: true });
 });

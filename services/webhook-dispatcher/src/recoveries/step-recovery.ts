@@ -51,12 +51,12 @@ async function queueSome(
   if (allowance === 0) return idle;
   const found = await findWanted(tx, recovery, Math.min(allowance, QUEUED_PER_STEP_MAX));
   const queued = await queueResends(tx, clock, { deliveryIds: found.wanted, recoveryId: id });
-  const { last: position, isAll: isFound } = found;
-  const progress = { id, from, position, queuedCount: queued.length, isFound };
+  const { last: position, isAllRead } = found;
+  const progress = { id, from, position, queuedCount: queued.length, isAllRead };
   // Canceled meanwhile: what was queued here must not be.
   if (!(await recordProgress(tx, clock, progress))) throw new StepUndone();
   const laneIds = [...new Set(queued.map(({ laneId }) => laneId))];
-  return { stepped: found.wanted.length === 0 && !isFound ? 'busy' : 'waiting', laneIds };
+  return { stepped: found.wanted.length === 0 && !isAllRead ? 'busy' : 'waiting', laneIds };
 }
 
 /** The recovery was canceled or moved on during a step. */
@@ -64,8 +64,8 @@ export class StepUndone extends Error {
   override readonly name = 'StepUndone';
 }
 
-/** `last`: the last delivery that was read. `isAll`: nothing is left behind it. */
-type Found = { wanted: string[]; last: string | null; isAll: boolean };
+/** `last`: the last delivery that was read. `isAllRead`: nothing is left behind it. */
+type Found = { wanted: string[]; last: string | null; isAllRead: boolean };
 
 /**
  * Reads deliveries until enough are wanted, a first page of as many as may be queued and then larger ones: where
@@ -82,11 +82,11 @@ async function findWanted(tx: Transaction, recovery: RecoveryRow, limit: number)
     const taken = takeWanted(page, limit - wanted.length);
     wanted.push(...taken.wanted);
     last = taken.last ?? last;
-    if (taken.isAll && page.length < pageSize) return { wanted, last, isAll: true };
+    if (taken.isAllRead && page.length < pageSize) return { wanted, last, isAllRead: true };
     left -= pageSize;
     pageSize *= PAGE_GROWTH;
   }
-  return { wanted, last, isAll: false };
+  return { wanted, last, isAllRead: false };
 }
 
 /** As many as may be queued, and the last one that was read for them. */
@@ -94,9 +94,9 @@ export function takeWanted(candidates: readonly Candidate[], limit: number): Fou
   const wanted: string[] = [];
   let last: string | null = null;
   for (const { id, isWanted } of candidates) {
-    if (isWanted && wanted.length === limit) return { wanted, last, isAll: false };
+    if (isWanted && wanted.length === limit) return { wanted, last, isAllRead: false };
     if (isWanted) wanted.push(id);
     last = id;
   }
-  return { wanted, last, isAll: true };
+  return { wanted, last, isAllRead: true };
 }

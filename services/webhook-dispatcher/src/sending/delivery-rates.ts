@@ -12,12 +12,12 @@ const REFRESH_MS = 1_000;
 const PAUSE_MS_MIN = 50;
 const PAUSE_MS_MAX = 500;
 /** What waited for a limit is late for so long after it was last used up. */
-const HELD_BACK_MS = 60_000;
+const LATELY_MS = 60_000;
 
 /** The limits on deliveries per second, of which all senders take. */
 export type DeliveryRates = {
   /** Whether its limit has lately made deliveries of the account wait. */
-  isHeldBack(accountId: string): boolean;
+  isRateLimitedLately(accountId: string): boolean;
   /** Whether deliveries of the account have a limit, or none is known yet. */
   isLimited(accountId: string): boolean;
   /** Accounts of which nothing may be sent at this moment. */
@@ -38,11 +38,11 @@ export function createDeliveryRates({ db, clock, accountOf }: Deps): DeliveryRat
   let rates: ReadonlyMap<string, number> = new Map();
   let refreshedMs = -Infinity;
   const pausedUntilMs = new Map<string, number>();
-  const heldBackMs = new Map<string, number>();
-  return { isHeldBack, isLimited, paused, admit, settle };
+  const usedUpMs = new Map<string, number>();
+  return { isRateLimitedLately, isLimited, paused, admit, settle };
 
-  function isHeldBack(accountId: string): boolean {
-    return performance.now() - (heldBackMs.get(accountId) ?? -Infinity) < HELD_BACK_MS;
+  function isRateLimitedLately(accountId: string): boolean {
+    return performance.now() - (usedUpMs.get(accountId) ?? -Infinity) < LATELY_MS;
   }
 
   function isLimited(accountId: string): boolean {
@@ -59,7 +59,7 @@ export function createDeliveryRates({ db, clock, accountOf }: Deps): DeliveryRat
 
   async function admit(requests: readonly LaneRequest[]): Promise<LaneRequest[]> {
     await refresh();
-    const wanted = countByAccount(requests, ({ id, take }) => [limitedAccountOf(id), take]);
+    const wanted = countByAccount(requests, limitedAccountOf);
     if (wanted.size === 0) return [...requests];
     return divide(requests, await take(wanted), limitedAccountOf);
   }
@@ -68,7 +68,7 @@ export function createDeliveryRates({ db, clock, accountOf }: Deps): DeliveryRat
     admitted: readonly LaneRequest[],
     found: readonly DueDelivery[],
   ): Promise<void> {
-    const counts = countByAccount(admitted, ({ id, take }) => [limitedAccountOf(id), take]);
+    const counts = countByAccount(admitted, limitedAccountOf);
     for (const { laneId } of found) {
       const accountId = limitedAccountOf(laneId);
       if (accountId !== null) counts.set(accountId, (counts.get(accountId) ?? 0) - 1);
@@ -94,7 +94,7 @@ export function createDeliveryRates({ db, clock, accountOf }: Deps): DeliveryRat
   function pause(accountId: string): void {
     const nowMs = performance.now();
     pausedUntilMs.set(accountId, nowMs + pauseMsAt(rates.get(accountId) ?? 1));
-    heldBackMs.set(accountId, nowMs);
+    usedUpMs.set(accountId, nowMs);
   }
 
   async function refresh(): Promise<void> {
@@ -102,8 +102,8 @@ export function createDeliveryRates({ db, clock, accountOf }: Deps): DeliveryRat
     if (nowMs - refreshedMs < REFRESH_MS) return;
     rates = await listRates(db);
     refreshedMs = nowMs;
-    for (const accountId of heldBackMs.keys()) {
-      if (!isHeldBack(accountId)) heldBackMs.delete(accountId);
+    for (const accountId of usedUpMs.keys()) {
+      if (!isRateLimitedLately(accountId)) usedUpMs.delete(accountId);
     }
   }
 
@@ -133,15 +133,15 @@ function divide(
   });
 }
 
-/** Sums of a count by account; what has none is left out. */
+/** What is requested of each account that has a limit. */
 function countByAccount(
   requests: readonly LaneRequest[],
-  read: (request: LaneRequest) => readonly [string | null, number],
+  limitedAccountOf: (laneId: string) => string | null,
 ): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const request of requests) {
-    const [accountId, count] = read(request);
-    if (accountId !== null) counts.set(accountId, (counts.get(accountId) ?? 0) + count);
+  for (const { id, take } of requests) {
+    const accountId = limitedAccountOf(id);
+    if (accountId !== null) counts.set(accountId, (counts.get(accountId) ?? 0) + take);
   }
   return counts;
 }

@@ -42,7 +42,7 @@ function sendAll(lanes: Lanes, inFlightMax: number): Map<string, number> {
   for (const { id, take } of requests) {
     const lane = lanes.get(id)!;
     turnCount += 1;
-    lane.lastTurn = turnCount;
+    lane.servedNumber = turnCount;
     given.set(lane.accountId, (given.get(lane.accountId) ?? 0) + take);
     for (let count = 0; count < take; count += 1) {
       sendCount += 1;

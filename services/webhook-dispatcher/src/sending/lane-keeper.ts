@@ -16,8 +16,8 @@ const CLAIM_MAX = 64;
 const LANES_MAX = 4_096;
 
 /**
- * Without a lane being taken over, after an outage: more than two senders may pause after failures, and one of them
- * until it has stored its outcomes (2 s each), with room for the commits.
+ * For so long after an outage no lane is taken over: its owner may live and still have outcomes to store. A sender
+ * pauses up to 2 s after a failure and its recorder up to 2 s more; the rest is room for the commits.
  */
 const TAKE_OVER_AFTER_MS = 10_000;
 
@@ -32,10 +32,10 @@ type KeeperDeps = {
 
 export type LaneKeeper = Omit<LaneRotation, 'returned'> & {
   readonly lanes: Map<string, OwnedLane>;
-  /** The lane has its turn: it comes behind all others. */
-  giveTurn(lane: OwnedLane): void;
-  /** The number of the last turn that a lane was given. */
-  lastTurn(): number;
+  /** The lane is served: it comes behind all others. */
+  markServed(lane: OwnedLane): void;
+  /** The number that the last lane was served under. */
+  lastServed(): number;
   /**
    * Claims lanes in which something is due, as many as there may be slots for, and none of accounts whose own already
    * wait here, for slots or many of them for their rate: those are left to other senders. Answers whether there may be
@@ -55,15 +55,15 @@ export function createLaneKeeper(deps: KeeperDeps): LaneKeeper {
   /** The account of the last lane that was claimed. */
   let after: string = NIL_ID;
   let awayMs = -Infinity;
-  let turnCount = 0;
+  let served = 0;
   const rotation = createLaneRotation({ db, clock, lanes });
   // Half of what a request does not need: renewed twice before one could not begin.
   const renewBelowMs = (leaseMs + timeoutMs + START_MARGIN_MS) / 2;
-  return { ...rotation, lanes, giveTurn, lastTurn: () => turnCount, claim, noteOutage, renew };
+  return { ...rotation, lanes, markServed, lastServed: () => served, claim, noteOutage, renew };
 
-  function giveTurn(lane: OwnedLane): void {
-    turnCount += 1;
-    lane.lastTurn = turnCount;
+  function markServed(lane: OwnedLane): void {
+    served += 1;
+    lane.servedNumber = served;
   }
 
   async function claim(slots: number, waitingAccounts: ReadonlySet<string>): Promise<boolean> {

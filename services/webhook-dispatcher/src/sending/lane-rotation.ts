@@ -91,11 +91,11 @@ export function createLaneRotation({ db, clock, lanes }: RotationDeps): LaneRota
 
   async function release(idle: readonly OwnedLane[]): Promise<void> {
     if (idle.length === 0) return;
-    for (const id of await orDoubt(idle, releaseLanes(db, clock, idle))) lanes.delete(id);
+    for (const id of await expireUnanswered(idle, releaseLanes(db, clock, idle))) lanes.delete(id);
   }
 
   async function returnToOthers(over: readonly OwnedLane[]): Promise<void> {
-    await orDoubt(over, returnLanes(db, clock, over));
+    await expireUnanswered(over, returnLanes(db, clock, over));
     for (const { id } of over) {
       lanes.delete(id);
       returned.set(id, performance.now());
@@ -104,7 +104,7 @@ export function createLaneRotation({ db, clock, lanes }: RotationDeps): LaneRota
 }
 
 /** Without an answer they may be another sender's already: nothing is sent in them before they are renewed. */
-async function orDoubt<T>(lanes: readonly OwnedLane[], change: Promise<T>): Promise<T> {
+async function expireUnanswered<T>(lanes: readonly OwnedLane[], change: Promise<T>): Promise<T> {
   return await change.catch((error: unknown) => {
     for (const lane of lanes) lane.leaseEndsMs = -Infinity;
     throw error;

@@ -19,7 +19,7 @@ type Bounds = {
 };
 
 export type FetchPlan = {
-  /** In the order of their last turns. */
+  /** In the order in which they were last served. */
   requests: LaneRequest[];
   /** Accounts that have lanes which got no slot. */
   fullAccounts: Set<string>;
@@ -35,7 +35,7 @@ type Pools = Record<'all' | 'failing' | 'recovered', AccountPool>;
 
 /**
  * Divides the free slots: one to each account in turn, then a second one to each, and within an account to its lanes in
- * turn; whose last turn is longest ago begins. Nothing that may have a free slot is left out.
+ * turn; the one that was served longest ago begins. Nothing that may have a free slot is left out.
  */
 export function planFetch(lanes: ReadonlyMap<string, OwnedLane>, bounds: Bounds): FetchPlan {
   const pools = readPools(lanes.values(), bounds.inFlightMax);
@@ -89,33 +89,37 @@ function toRequest({ lane, take, recovered }: LaneDemand): LaneRequest {
   return { id: lane.id, take, recovered, wantsOther: wantsOther(lane, take), inFlight };
 }
 
-/** Lanes that may have more, by account; both in the order of their last turns. */
+/** Lanes that may have more, by account; both in the order in which they were last served. */
 function groupByAccount(lanes: Iterable<OwnedLane>, bounds: Bounds, pools: Pools): AccountLanes[] {
   const { inFlightMax, perLaneMax, nowMs, pausedAccounts } = bounds;
   const isScarce = pools.all.free() < inFlightMax * SCARCE_SHARE;
-  const lastTurns = new Map<string, number>();
+  const lastServed = new Map<string, number>();
   const demands: LaneDemand[] = [];
   for (const lane of lanes) {
-    const { accountId, lastTurn } = lane;
-    lastTurns.set(accountId, Math.max(lastTurn, lastTurns.get(accountId) ?? 0));
+    const { accountId, servedNumber } = lane;
+    lastServed.set(accountId, Math.max(servedNumber, lastServed.get(accountId) ?? 0));
     if (!lane.isDirty || lane.isDraining || pausedAccounts.has(accountId)) continue;
     const room = roomOf(lane, perLaneMax, nowMs);
     const takeMax = isScarce && !lane.isProven ? Math.min(room, 1 - lane.inFlight.size) : room;
     if (takeMax > 0) demands.push({ lane, takeMax, take: 0, recovered: 0 });
   }
-  demands.sort((one, other) => one.lane.lastTurn - other.lane.lastTurn);
+  demands.sort((one, other) => one.lane.servedNumber - other.lane.servedNumber);
   const byAccount = Map.groupBy(demands, ({ lane }) => lane.accountId);
   return [...byAccount]
     .map(([accountId, ofAccount]) => ({ accountId, lanes: ofAccount }))
-    .toSorted((one, other) => lastTurnOf(one) - lastTurnOf(other));
+    .toSorted((one, other) => lastServedOf(one) - lastServedOf(other));
 
-  function lastTurnOf({ accountId }: AccountLanes): number {
-    return lastTurns.get(accountId) ?? 0;
+  function lastServedOf({ accountId }: AccountLanes): number {
+    return lastServed.get(accountId) ?? 0;
   }
 }
 
 function readPools(lanes: Iterable<OwnedLane>, inFlightMax: number): Pools {
-  const used = { all: newCounts(), failing: newCounts(), recovered: newCounts() };
+  const used: Record<keyof Pools, Counts> = {
+    all: new Map(),
+    failing: new Map(),
+    recovered: new Map(),
+  };
   for (const { accountId, inFlight, recovering, failureCount } of lanes) {
     add(used.all, accountId, inFlight.size);
     if (failureCount > 0) add(used.failing, accountId, inFlight.size);
@@ -129,10 +133,6 @@ function readPools(lanes: Iterable<OwnedLane>, inFlightMax: number): Pools {
 }
 
 type Counts = Map<string, number>;
-
-function newCounts(): Counts {
-  return new Map();
-}
 
 function add(counts: Counts, accountId: string, count: number): void {
   if (count > 0) counts.set(accountId, count + (counts.get(accountId) ?? 0));

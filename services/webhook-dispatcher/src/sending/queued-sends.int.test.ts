@@ -58,8 +58,7 @@ describe('what is queued', () => {
   /** Keeps what it is given, and begins nothing. */
   const keep = (queued: QueuedDelivery[], isOwner: boolean): LocalSender => ({
     serves: () => isOwner,
-    lastTurn: () => 0,
-    sendQueued: (deliveries) => {
+    prepareSends: () => (deliveries) => {
       queued.push(...deliveries);
       return [];
     },

@@ -10,21 +10,19 @@ import type { SenderTurns } from './sender-turns.ts';
 
 /** What is queued by the sender's own process, sent without a turn. */
 export type QueuedSends = {
-  /** Before something is queued: only turns of lanes behind this number may find it. */
-  lastTurn(): number;
   /**
-   * Begins the sends of what was queued after a turn, lane by lane, where nothing else waits. Answers the lanes of all
-   * others.
+   * To be called before something is queued: lanes that are served from here on may find it. What is answered begins
+   * its sends, lane by lane, where nothing else waits, and answers the lanes of all others.
    */
-  sendQueued(queued: readonly QueuedDelivery[], afterTurn: number): string[];
+  prepareSends(): (queued: readonly QueuedDelivery[]) => string[];
 };
 
 type QueuedSendsDeps = {
-  keeper: Pick<LaneKeeper, 'lanes' | 'giveTurn'>;
-  recorder: Pick<OutcomeRecorder, 'isBehind'>;
+  keeper: Pick<LaneKeeper, 'lanes' | 'markServed'>;
+  recorder: Pick<OutcomeRecorder, 'isStoringLate'>;
   rates: Pick<DeliveryRates, 'isLimited'>;
   sends: Pick<RunningSends, 'size' | 'begin'>;
-  turns: Pick<SenderTurns, 'isBusy' | 'lastFinished' | 'isWaiting'>;
+  turns: Pick<SenderTurns, 'isBusy' | 'lastServed' | 'isWaiting'>;
   inFlightMax: number;
   inFlightPerLaneMax: number;
   /** What must be left of a lane's lease for a request to begin. */
@@ -32,35 +30,41 @@ type QueuedSendsDeps = {
 };
 
 /**
- * Not beside a turn, which may be fetching what is queued or releasing its lane, nor where a turn may have found it
- * since: it would be sent twice. Behind anything that waits it waits too: accounts and lanes have their turns only
- * there (ADR 0047).
+ * Not beside a turn, which may be fetching what is queued or releasing its lane, nor where the lane was served since:
+ * what is queued may have been found then, and would be sent twice. Behind anything that waits it waits too: accounts
+ * and lanes have their turns only there (ADR 0047).
  */
 export function createQueuedSends(deps: QueuedSendsDeps): QueuedSends {
   const { keeper, turns, sends } = deps;
   return {
-    lastTurn: turns.lastFinished,
-    sendQueued: (queued, afterTurn) =>
-      [...Map.groupBy(queued, ({ laneId }) => laneId)].flatMap(([laneId, ofLane]) =>
-        sendAll(laneId, { ofLane, afterTurn }) ? [] : [laneId],
-      ),
+    prepareSends: () => {
+      const servedBefore = turns.lastServed();
+      return (queued) =>
+        [...Map.groupBy(queued, ({ laneId }) => laneId)].flatMap(([laneId, ofLane]) =>
+          sendAll(laneId, { ofLane, servedBefore }) ? [] : [laneId],
+        );
+    },
   };
 
   /** Answers whether it has begun all of them. */
   function sendAll(
     laneId: string,
-    { ofLane, afterTurn }: { ofLane: readonly QueuedDelivery[]; afterTurn: number },
+    { ofLane, servedBefore }: { ofLane: readonly QueuedDelivery[]; servedBefore: number },
   ): boolean {
     const lane = keeper.lanes.get(laneId);
     if (turns.isBusy() || lane === undefined) return false;
     const queued = ofLane.flatMap(({ due }) => due ?? []);
-    if (queued.length < ofLane.length || lane.lastTurn > afterTurn || !mayBegin(lane, queued)) {
+    if (
+      queued.length < ofLane.length ||
+      lane.servedNumber > servedBefore ||
+      !mayBegin(lane, queued)
+    ) {
       return false;
     }
-    keeper.giveTurn(lane);
+    keeper.markServed(lane);
     const fetchedMs = performance.now();
     lane.activeMs = fetchedMs;
-    for (const due of queued) sends.begin({ due, lane, fetchedMs, isHeldBack: false });
+    for (const due of queued) sends.begin({ due, lane, fetchedMs, isRateLimitedLately: false });
     return true;
   }
 
@@ -68,7 +72,7 @@ export function createQueuedSends(deps: QueuedSendsDeps): QueuedSends {
   function mayBegin(lane: OwnedLane, queued: readonly DueDelivery[]): boolean {
     const { isDirty, isDraining, isTakenOver, failureCount, accountId } = lane;
     if (isDirty || isDraining || isTakenOver || failureCount > 0) return false;
-    if (deps.recorder.isBehind() || deps.rates.isLimited(accountId)) return false;
+    if (deps.recorder.isStoringLate() || deps.rates.isLimited(accountId)) return false;
     const nowMs = performance.now();
     if (turns.isWaiting(accountId) || lane.leaseEndsMs - nowMs < deps.leaseLeftMsMin) return false;
     const room = roomOf(lane, deps.inFlightPerLaneMax, nowMs);

@@ -66,7 +66,7 @@ function startTurns(db: Database): { keeper: LaneKeeper; turns: SenderTurns } {
     db,
     clock: databaseClock,
     keeper,
-    recorder: { isBehind: () => false },
+    recorder: { isStoringLate: () => false },
     rates: createDeliveryRates({ db, clock: databaseClock, accountOf }),
     sends: { size: () => 0, begin: () => undefined },
     inFlightMax: 64,

@@ -18,7 +18,7 @@ type TurnDeps = {
   db: Database;
   clock: ScheduleClock;
   keeper: LaneKeeper;
-  recorder: Pick<OutcomeRecorder, 'isBehind'>;
+  recorder: Pick<OutcomeRecorder, 'isStoringLate'>;
   rates: DeliveryRates;
   sends: Pick<RunningSends, 'size' | 'begin'>;
   inFlightMax: number;
@@ -32,8 +32,8 @@ export type SenderTurns = {
   isSaturated(): boolean;
   /** Whether one is under way, or the last one has been: lanes are fetched, released and returned. */
   isBusy(): boolean;
-  /** The number of the last turn that a lane was given before the one that is under way. */
-  lastFinished(): number;
+  /** The number that the last lane was served under before the turn that is under way. */
+  lastServed(): number;
   /** Whether lanes of the account wait for slots or for its rate. */
   isWaiting(accountId: string): boolean;
   /** Returns whether another turn should follow at once. */
@@ -53,15 +53,15 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
   const waiting = createWaitingAccounts();
   const serveLanes = createServeLanes({ ...deps, markDue });
   let isBusy = false;
-  let startedAfter = 0;
+  let servedBefore = 0;
   return {
     markDue,
     isSaturated: () => isSaturated,
     isBusy: () => isBusy,
-    lastFinished: () => (isBusy ? startedAfter : keeper.lastTurn()),
+    lastServed: () => (isBusy ? servedBefore : keeper.lastServed()),
     isWaiting: (accountId) => waiting.current().has(accountId),
     turn: async (isPoll) => {
-      startedAfter = keeper.lastTurn();
+      servedBefore = keeper.lastServed();
       isBusy = true;
       return await turn(isPoll).finally(() => (isBusy = false));
     },
@@ -79,7 +79,7 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
   }
 
   async function turn(isPoll: boolean): Promise<boolean> {
-    if (deps.recorder.isBehind()) {
+    if (deps.recorder.isStoringLate()) {
       keeper.noteOutage();
       return false;
     }

@@ -11,7 +11,7 @@ import { createOutcomeRecorder, type OutcomeRecorder } from '#attempts/outcome-r
 import { observeSender } from '#events.ts';
 import type { Exchange } from '#exchange/exchange.ts';
 import { START_MARGIN_MS } from '#lanes/lease.ts';
-import { isHeldUp } from '#lanes/owned-lane.ts';
+import { waitsForStoring } from '#lanes/owned-lane.ts';
 import type { ScheduleClock } from '#schedule-clock.ts';
 
 import { createDeliveryRates } from './delivery-rates.ts';
@@ -72,9 +72,9 @@ export function startSender(deps: SenderDeps): Sender {
   const recorder = createOutcomeRecorder({
     ...deps,
     inFlight: () => sends.size(),
-    isHeldUp: (laneId) => {
+    waitsForStoring: (laneId) => {
       const lane = keeper.lanes.get(laneId);
-      return lane !== undefined && lane.isDirty && isHeldUp(lane, deps.inFlightPerLaneMax);
+      return lane !== undefined && lane.isDirty && waitsForStoring(lane, deps.inFlightPerLaneMax);
     },
   });
   const sends = createRunningSends({

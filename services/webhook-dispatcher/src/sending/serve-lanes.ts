@@ -14,8 +14,8 @@ import type { RunningSends } from './running-sends.ts';
 type ServeDeps = {
   db: Database;
   clock: ScheduleClock;
-  keeper: Pick<LaneKeeper, 'lanes' | 'giveTurn'>;
-  rates: Pick<DeliveryRates, 'settle' | 'isHeldBack'>;
+  keeper: Pick<LaneKeeper, 'lanes' | 'markServed'>;
+  rates: Pick<DeliveryRates, 'settle' | 'isRateLimitedLately'>;
   sends: Pick<RunningSends, 'begin'>;
   inFlightPerLaneMax: number;
   /** Marks lanes in which more is to be done. */
@@ -44,7 +44,7 @@ export function createServeLanes(
       // Before the fetch: a lane that is marked while it runs is fetched again.
       lane.isDirty = false;
       lane.fetchedMs = performance.now();
-      keeper.giveTurn(lane);
+      keeper.markServed(lane);
     }
     const { due, deletedLaneIds } = await fetchDue(db, clock, requests).catch((error: unknown) => {
       deps.markDue(requests.map(({ id }) => id));
@@ -80,6 +80,6 @@ function begin(deps: ServeDeps, { lane, request, found, fetchedMs }: FoundInLane
   if (!isAll) lane.isDirty = true;
   sendsRepeated(countRepeats(lane, found.length, inFlightPerLaneMax));
   if (isAll) lane.isTakenOver = false;
-  const isHeldBack = rates.isHeldBack(lane.accountId);
-  for (const due of found) sends.begin({ due, lane, fetchedMs, isHeldBack });
+  const isRateLimitedLately = rates.isRateLimitedLately(lane.accountId);
+  for (const due of found) sends.begin({ due, lane, fetchedMs, isRateLimitedLately });
 }

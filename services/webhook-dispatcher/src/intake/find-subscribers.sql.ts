@@ -6,7 +6,6 @@ import {
   wasActiveAt,
   wasRegisteredAt,
 } from '#endpoints/was-active-at.sql.ts';
-
 import { isDisabled } from '#lanes/disabled-endpoint.sql.ts';
 
 import type { SubscribedEndpoint } from './choose-deliveries.ts';
@@ -90,8 +89,8 @@ export function subscriptionsStatement(subscriptions: readonly Subscription[]): 
       )
       select
         subscription.place, endpoints.id, endpoints.url, endpoints.sealed_secret as "sealedSecret",
-        ${isDisabled} as "isDisabled",
-        ${wasActiveAt(occurredAt)} and ${wasRegisteredAt(occurredAt, type)} as active
+        ${isDisabled} as "isDisabledNow",
+        ${wasActiveAt(occurredAt)} and ${wasRegisteredAt(occurredAt, type)} as "wasActive"
       from unnest(
         ${subscriptions.map(({ place }) => place)}::int[],
         ${subscriptions.map((subscription) => subscription.occurredAt)}::timestamptz[],
