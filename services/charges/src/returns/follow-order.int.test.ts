@@ -88,8 +88,8 @@ function kindOf(table: 'refunds' | 'suspense_resolutions'): Kind {
     },
     read: async (id) => {
       const [row] = await database.db.query(sql`
-        select status, unanswered_puts, last_put_at is not null as was_put, uncounted_refusal,
-          failure_reason, lease_token is null as is_free
+        select status, unanswered_puts, first_put_at is not null as was_sent, last_put_at is not null as was_put,
+          uncounted_refusal, failure_reason, lease_token is null as is_free
         from ${from} where id = ${id}`);
       return row;
     },
@@ -101,7 +101,13 @@ function kindOf(table: 'refunds' | 'suspense_resolutions'): Kind {
 
 const UNKNOWN: RefundOutcome = { kind: 'unknown', cause: 'timeout' };
 const REFUSED: RefundOutcome = { kind: 'refused', code: 'valor_invalido', message: 'no' };
-const NEVER_CALLED = { status: 'processing', unanswered_puts: 0, was_put: false, is_free: true };
+const NEVER_CALLED = {
+  status: 'processing',
+  unanswered_puts: 0,
+  was_sent: false,
+  was_put: false,
+  is_free: true,
+};
 
 describe.each(['refunds', 'suspense_resolutions'] as const)('an order of %s', (table) => {
   const kind = kindOf(table);
@@ -133,7 +139,11 @@ describe.each(['refunds', 'suspense_resolutions'] as const)('an order of %s', (t
     await kind.check(UNKNOWN);
     await kind.check({ kind: 'unknown', cause: 'breaker_open' });
     await kind.check(REFUSED, performance.now());
-    expect(await kind.read(id)).toMatchObject({ unanswered_puts: 1, was_put: true });
+    expect(await kind.read(id)).toMatchObject({
+      unanswered_puts: 1,
+      was_sent: true,
+      was_put: true,
+    });
     await kind.check(REFUSED);
     expect(await kind.read(id)).toMatchObject({
       status: 'processing',

@@ -68,7 +68,10 @@ export type ReturnOrders<Row extends OrderRow> = {
    * the row has moved since it was read or its lease is over: no call may be made then.
    */
   countCall(db: Queryable, row: Row): Promise<Counted<Row> | null>;
-  /** Takes a call that was not made off the count. */
+  /**
+   * Takes a call that was not made off the count, and sets the times of the calls back: an order whose every call was
+   * not made was never sent.
+   */
   uncountCall(
     db: Queryable,
     counted: Row,
@@ -123,7 +126,9 @@ export function createReturnOrders<Row extends OrderRow, Stored extends object>(
       change(db, counted, {
         what: 'uncount_call',
         set: sql`
-          unanswered_puts = unanswered_puts - 1, last_put_at = ${lastCallAt}, ${endLease(checkInMs)}`,
+          unanswered_puts = unanswered_puts - 1,
+          first_put_at = case when unanswered_puts > 1 then first_put_at end,
+          last_put_at = ${lastCallAt}, ${endLease(checkInMs)}`,
       }),
     markAccepted: (db, row, { returnId, checkInMs }) =>
       change(db, row, {
