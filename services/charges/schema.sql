@@ -185,25 +185,6 @@ CREATE INDEX pix_returns_charge ON pix_returns USING btree (charge_id) WHERE cha
 CREATE UNIQUE INDEX pix_returns_refund ON pix_returns USING btree (refund_id) WHERE refund_id IS NOT NULL;
 CREATE INDEX pix_returns_seen_at ON pix_returns USING btree (seen_at);
 
-create table received_list (
-  singleton boolean default true not null,
-  listed_until timestamp(3) with time zone default now() not null,
-  sweep_from timestamp(3) with time zone,
-  sweep_page integer default 0 not null,
-  check_at timestamp(3) with time zone default now(),
-  checks integer default 0 not null,
-  check_traceparent text,
-  lease_token uuid,
-  lease_until timestamp(3) with time zone,
-  window_from timestamp(3) with time zone,
-  window_to timestamp(3) with time zone,
-  window_read_at timestamp(3) with time zone,
-  window_page integer default 0 not null,
-  constraint received_list_pkey PRIMARY KEY (singleton),
-  constraint received_list_singleton_check CHECK (singleton),
-  constraint received_list_window CHECK ((((window_from IS NULL) = (window_to IS NULL)) AND ((window_from IS NULL) = (window_read_at IS NULL)) AND ((window_from IS NULL) = (window_page = 0)) AND (window_page >= 0)))
-);
-
 create table received_pix (
   end_to_end_id text not null,
   charge_id uuid,
@@ -334,6 +315,5 @@ grant insert, select on received_pix to pixmesh_charges;
 grant insert, select, update on charges to pixmesh_charges;
 grant insert, select, update on dispute_list to pixmesh_charges;
 grant insert, select, update on disputes to pixmesh_charges;
-grant insert, select, update on received_list to pixmesh_charges;
 grant insert, select, update on suspended_disputes to pixmesh_charges;
 grant insert, select, update on suspense_resolutions to pixmesh_charges;
