@@ -211,7 +211,7 @@ async function compareAll(
     // A return that nobody announced is booked by a check of its payout, as its callback would have had it: the break
     // heals by itself (decisions 128, 218). Nothing is booked from here.
     if (returns.some((one) => isBookable(one, ours, ofPayout))) {
-      await requestCheck(deps.db, { id: ours.id, endToEndId: null }, null);
+      await requestCheck(deps.db, ours.id, null);
     }
     breaks.push(...returns);
   }

@@ -211,7 +211,7 @@ async function aWorld() {
   /** Reads row and acquirer now; several checks may be under way, since leases end. */
   async function read(isAnswered: boolean): Promise<void> {
     await db.query(sql`update payouts set lease_token = null, lease_until = null where id = ${id}`);
-    await requestCheck(db, { id, endToEndId: null }, null);
+    await requestCheck(db, id, null);
     const leased = await leaseDuePayouts(db, 'requested', { limit: 1, leaseMs: 1 });
     const found = isAnswered ? oracle.read() : ({ kind: 'unknown', cause: 'timeout' } as const);
     reads.push(...leased.map((payout) => ({ payout, found })));

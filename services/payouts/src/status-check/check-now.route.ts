@@ -40,7 +40,7 @@ export function registerCheckNow(app: FastifyInstance, deps: CheckNowDeps): void
       lease: () => leaseVisible(deps, id),
       check: (payout) => checkVisible(deps, payout),
       request: async () => {
-        await requestCheck(db, { id, endToEndId: null }, currentTraceParent());
+        await requestCheck(db, id, currentTraceParent());
         deps.wakeStatusChecks();
       },
       deadline,

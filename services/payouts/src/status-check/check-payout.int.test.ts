@@ -46,7 +46,7 @@ const CALL_LOST = { operation: 'sendPayout', fault: 'error_before', status: 503,
 
 /** One check, as after a callback. */
 async function check(id: PayoutId, changes: object = {}): Promise<void> {
-  await requestCheck(mesh.db, { id, endToEndId: null }, null);
+  await requestCheck(mesh.db, id, null);
   const leased = await leaseDuePayouts(mesh.db, 'requested', { limit: 10, leaseMs: 5_000 });
   for (const payout of leased) await checkPayoutStatus({ ...mesh.deps, ...changes }, payout);
 }
@@ -348,7 +348,7 @@ describe('races', () => {
 
   test('a check that was overtaken is asked for again, so that nothing it read is lost', async () => {
     const id = await aCalledPayout(ANSWER_LOST);
-    await requestCheck(mesh.db, { id, endToEndId: null }, null);
+    await requestCheck(mesh.db, id, null);
     const [stale] = await leaseDuePayouts(mesh.db, 'requested', { limit: 1, leaseMs: 5_000 });
     if (!stale) throw new Error('nothing was leased');
     await checkPayoutStatus(mesh.deps, stale);
@@ -362,10 +362,10 @@ describe('races', () => {
 
   test('a request that comes during a check is not swallowed by its end', async () => {
     const id = await aCalledPayout();
-    await requestCheck(mesh.db, { id, endToEndId: null }, null);
+    await requestCheck(mesh.db, id, null);
     const [leased] = await leaseDuePayouts(mesh.db, 'requested', { limit: 1, leaseMs: 5_000 });
     if (!leased) throw new Error('nothing was leased');
-    await requestCheck(mesh.db, { id, endToEndId: null }, null);
+    await requestCheck(mesh.db, id, null);
     expect(await leaseDuePayouts(mesh.db, 'requested', { limit: 1, leaseMs: 5_000 })).toEqual([]);
     await releasePayout(mesh.db, leased, { answer: 'found', nextInMs: 60_000 });
     const again = await leaseDuePayouts(mesh.db, 'requested', { limit: 1, leaseMs: 5_000 });

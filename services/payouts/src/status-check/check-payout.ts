@@ -38,7 +38,7 @@ export async function checkVisible(
   const answer = toAnswerWord(found);
   if (await takeStep(deps, payout, { step, answer })) return answer;
   // Another process moved it meanwhile, perhaps knowing less: what this check was asked for is asked again.
-  await requestCheck(deps.db, { id: payout.id, endToEndId: null }, null);
+  await requestCheck(deps.db, payout.id, null);
   deps.wakeStatusChecks();
   return answer;
 }

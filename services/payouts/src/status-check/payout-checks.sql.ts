@@ -96,7 +96,7 @@ export async function sendAgain(
 /** Requests a check at once, on behalf of the trace that caused it. Nothing where no such payout exists. */
 export async function requestCheck(
   db: Queryable,
-  name: { id: PayoutId | null; endToEndId: string | null },
+  id: PayoutId,
   traceparent: string | null,
 ): Promise<void> {
   await db.query(
@@ -105,7 +105,7 @@ export async function requestCheck(
       sql`
         update payouts
         set check_at = '-infinity', due_at = null, check_traceparent = coalesce(${traceparent}, check_traceparent)
-        where id = ${name.id}::uuid or end_to_end_id = ${name.endToEndId}::text`,
+        where id = ${id}`,
     ),
   );
 }

@@ -90,7 +90,7 @@ test('thousands of due checks do not delay one that was asked for', async () => 
   const { job, signal, checks } = startJob(() => Promise.resolve(AT_WORK));
   await eventually(() => expect(checks.length).toBeGreaterThan(50));
   const [asked] = (await sentPayouts(1)) as [PayoutId];
-  await requestCheck(database.db, { id: asked, endToEndId: null }, null);
+  await requestCheck(database.db, asked, null);
   const before = checks.length;
   signal.notify();
   await eventually(() => expect(checks).toContain(toAcquirerId(asked)));
