@@ -11,7 +11,6 @@ import {
 import type { FastifyInstance } from 'fastify';
 
 import { registerCancelCharge } from '#cancellation/cancel-charge.route.ts';
-import type { CancelDeps } from '#cancellation/cancel-charge.ts';
 import type { CreateChargeDeps } from '#charge/creation/create-charge.ts';
 import type { DefenseDeps } from '#disputes/send-defense.ts';
 import { registerCreateCharge } from '#charge/creation/create-charge.route.ts';
@@ -24,19 +23,17 @@ import type { RequestRefundDeps } from '#refunds/request-refund.ts';
 import { registerCheckNow } from '#status-check/check-now.route.ts';
 import type { StatusCheckDeps } from '#status-check/status-check.job.ts';
 import { registerResolveSuspense } from '#suspense/resolve-suspense.route.ts';
+import type { ResolveSuspenseDeps } from '#suspense/resolve-suspense.ts';
 import { registerChargeTimeline } from '#timeline/charge-timeline.route.ts';
 
 type AppDeps = CreateChargeDeps &
-  CancelDeps &
   DefenseDeps &
   RequestRefundDeps &
-  Omit<StatusCheckDeps, 'signal'> & {
+  ResolveSuspenseDeps &
+  StatusCheckDeps & {
     peers: Peers;
     deadLetters: Messaging['deadLetters'];
     reconciliation: RoutedReconciliation;
-    sealingPublicKey: string;
-    wakeReturns(): void;
-    returnWindowMs: number;
     requestTimeoutMs: number;
   };
 

@@ -14,10 +14,14 @@ import type { StatusCheckDeps } from '#status-check/status-check.job.ts';
 /** Room for a token, two exchanges with the acquirer and our own statements. */
 const LEASE_MARGIN_MS = 2_000;
 
-export type CheckDeps = Omit<StatusCheckDeps, 'signal'> & IssuingDeps & { issuing: Issuing };
+export type CheckDeps = StatusCheckDeps & IssuingDeps & { issuing: Issuing };
 
 /** What issuing and status checks of charges work with. */
-export function createCheckDeps(parts: {
+export function createCheckDeps({
+  config,
+  signals,
+  ...parts
+}: {
   config: ChargesConfig;
   db: Database;
   moves: ChargeMoves;
@@ -27,17 +31,13 @@ export function createCheckDeps(parts: {
   acquirer: Acquirer;
   signals: Signals;
 }): CheckDeps {
-  const { config, db, moves, receipts, recordedPix, logger, acquirer, signals } = parts;
-  const wakeOutbox = signals.outbox.notify;
-  const wakeStatusChecks = signals.statusChecks.notify;
-  const wakes = { wakeOutbox, wakeStatusChecks };
-  const issuingDeps = { db, moves, acquirer, logger, ...wakes, ...issuingSettings(config) };
-  return {
-    ...issuingDeps,
-    receipts,
-    recordedPix,
-    issuing: createIssuing(issuingDeps),
+  const deps = {
+    ...parts,
+    wakeOutbox: signals.outbox.notify,
+    wakeStatusChecks: signals.statusChecks.notify,
+    ...issuingSettings(config),
   };
+  return { ...deps, issuing: createIssuing(deps) };
 }
 
 function issuingSettings(config: ChargesConfig) {

@@ -1,12 +1,9 @@
 import { listLags } from '@pixmesh/acquirer-lists/list-cursor.sql';
 import { startListsJob } from '@pixmesh/acquirer-lists/lists.job';
-import type { Acquirer } from '@pixmesh/acquirer/client';
 import type { LedgerHolds } from '@pixmesh/ledger-client/ledger-holds';
 import { startDueWorkPoll } from '@pixmesh/postgres/due-work-poll';
-import type { Database } from '@pixmesh/postgres/pool';
 import type { PollingLoop } from '@pixmesh/service/polling-loop';
 import type { Parts } from '@pixmesh/service/start-service';
-import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { oldestDueCheckSeconds, oldestIssuingSeconds } from '#charge/charge-checks.sql.ts';
 import { observeDueChecks, observeIssuing } from '#charge/charge-metrics.ts';
@@ -27,13 +24,10 @@ import { startReturnItemsJob } from '#suspense/return-items.job.ts';
 
 type JobsParts = {
   config: ChargesConfig;
-  db: Database;
-  logger: Logger;
-  acquirer: Acquirer;
-  holds: LedgerHolds;
-  use: Parts['use'];
   checkDeps: CheckDeps;
+  holds: LedgerHolds;
   signals: Signals;
+  use: Parts['use'];
 };
 
 /** For one page of disputes, and how soon a replica that dies over it is followed. */
@@ -46,7 +40,8 @@ const UNKNOWN_PIX_PAUSE_MS = 600_000;
 
 /** Starts what runs by itself. */
 export function startJobs(parts: JobsParts) {
-  const { checkDeps, db, signals, use } = parts;
+  const { checkDeps, signals, use } = parts;
+  const { db } = checkDeps;
   observeIssuing(() => oldestIssuingSeconds(db));
   observeDueChecks(() => oldestDueCheckSeconds(db));
   const statusCheck = use(
@@ -56,26 +51,21 @@ export function startJobs(parts: JobsParts) {
   startMoneyJobs(parts);
   use('disputes', startDisputes(parts));
   use('refunds', startRefunds(parts));
-  use('due work', startDueWorkPoll({ ...parts, dueWork: DUE_WORK }));
+  use('due work', startDueWorkPoll({ ...checkDeps, signals, dueWork: DUE_WORK }));
   return { statusCheck };
 }
 
 /** Checks announced Pix and returns of items, and reads the list of received Pix. */
-function startMoneyJobs(parts: JobsParts): void {
-  const { config, db, logger, acquirer, checkDeps, signals, use } = parts;
-  const { leaseMs, receipts, wakeOutbox, wakeStatusChecks, processingChecks, pendingChecks } =
-    checkDeps;
+function startMoneyJobs({ config, checkDeps, signals, use }: JobsParts): void {
+  const { db, processingChecks, pendingChecks } = checkDeps;
   const pixKey = config.ACQUIRER_PIX_KEY;
-  const checks = { leaseMs, receipts, processingChecks, pendingChecks };
-  const common = { db, logger, acquirer, wakeOutbox, ...checks };
   use('pix notices', startPixNoticesJob({ ...checkDeps, pixKey, signal: signals.notices }));
-  use('prune pix notices', startPruneNotices({ db, logger }));
+  use('prune pix notices', startPruneNotices(checkDeps));
   use(
     'return items',
     startReturnItemsJob({
-      ...common,
+      ...checkDeps,
       signal: signals.itemReturns,
-      acquirerTimeoutMs: config.ACQUIRER_TIMEOUT_MS,
       refusalWaitMs: config.REFUSAL_WAIT_MS,
       unknownChecks: processingChecks,
       // Most returns are carried out within seconds.
@@ -85,16 +75,14 @@ function startMoneyJobs(parts: JobsParts): void {
   use(
     'received list',
     startListsJob({
-      db,
-      logger,
+      ...checkDeps,
       signal: signals.lists,
       readings: receivedReadings({
-        ...common,
+        ...checkDeps,
         pixKey,
         intervalMs: config.RECEIVED_LIST_MS,
         lateIntervalMs: config.RECEIVED_LIST_LATE_MS,
         overlapMs: config.RECEIVED_LIST_OVERLAP_MS,
-        wakeStatusChecks,
         wakeNotices: signals.notices.notify,
       }),
     }),
@@ -108,7 +96,7 @@ function startMoneyJobs(parts: JobsParts): void {
   });
 }
 
-function startDisputes({ config, db, checkDeps, signals }: JobsParts): PollingLoop {
+function startDisputes({ config, checkDeps, signals }: JobsParts): PollingLoop {
   return startReadDisputesJob({
     ...checkDeps,
     signal: signals.disputeList,
@@ -117,7 +105,7 @@ function startDisputes({ config, db, checkDeps, signals }: JobsParts): PollingLo
     returnWindowMs: config.DISPUTE_RETURN_WINDOW_MS,
     checkReturns: (charge, endToEndId) => checkReturns(checkDeps, charge, endToEndId),
     noticePix: async (endToEndId) => {
-      await noticePix(db, [endToEndId], { notFoundMs: UNKNOWN_PIX_PAUSE_MS });
+      await noticePix(checkDeps.db, [endToEndId], { notFoundMs: UNKNOWN_PIX_PAUSE_MS });
       signals.notices.notify();
     },
   });

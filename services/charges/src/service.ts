@@ -71,7 +71,7 @@ export async function startCharges(config: ChargesConfig) {
       'messaging',
       connect({ config, identity, paid, callbackChecks, signals }),
     );
-    const jobs = startJobs({ config, db, logger, acquirer, holds, use, checkDeps, signals });
+    const jobs = startJobs({ config, checkDeps, holds, signals, use });
     const reconciliation = use(
       'reconciliation',
       startReconciliation({

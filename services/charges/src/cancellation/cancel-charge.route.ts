@@ -6,10 +6,11 @@ import type { FastifyInstance } from 'fastify';
 
 import { findOperatorCharge } from '#charge/operators/find-operator-charge.ts';
 import { toOperatorCharge } from '#charge/operators/operator-charge-resource.ts';
+import type { CheckChargeDeps } from '#status-check/check-charge.ts';
 
-import { cancelCharge, type CancelDeps } from './cancel-charge.ts';
+import { cancelCharge } from './cancel-charge.ts';
 
-type RouteDeps = CancelDeps & { requestTimeoutMs: number };
+type RouteDeps = CheckChargeDeps & { requestTimeoutMs: number };
 
 /** Takes a charge back for an operator; called by the gateway for the installation. */
 export function registerCancelCharge(app: FastifyInstance, deps: RouteDeps): void {

@@ -14,8 +14,6 @@ import { requestCheck } from '#charge/charge-checks.sql.ts';
 
 import { decideCancellation } from './decide-cancellation.ts';
 
-export type CancelDeps = CheckChargeDeps & { wakeStatusChecks(): void };
-
 /** `repeated`: an earlier or faster call had done it, and this one changed nothing. */
 type CanceledCharge = { charge: ChargeRow; repeated: boolean };
 
@@ -28,7 +26,7 @@ type CanceledCharge = { charge: ChargeRow; repeated: boolean };
  *   effect after all
  */
 export async function cancelCharge(
-  deps: CancelDeps,
+  deps: CheckChargeDeps,
   id: ChargeId,
   request: { operatorId: OperatorId; deadline: Deadline },
 ): Promise<CanceledCharge> {
@@ -49,7 +47,7 @@ export async function cancelCharge(
 }
 
 async function callAcquirer(
-  deps: CancelDeps,
+  deps: CheckChargeDeps,
   charge: ChargeRow,
   deadline: Deadline,
 ): Promise<CancelOutcome> {
@@ -71,7 +69,7 @@ function isRemovedUnpaid(outcome: CancelOutcome): boolean {
 }
 
 async function moveToCanceled(
-  deps: CancelDeps,
+  deps: CheckChargeDeps,
   charge: ChargeRow,
   operatorId: OperatorId,
 ): Promise<ChargeRow | null> {
@@ -91,7 +89,7 @@ async function moveToCanceled(
 
 /** One status check applies what stands at the acquirer; the charge then answers for itself. */
 async function answerByCheck(
-  deps: CancelDeps,
+  deps: CheckChargeDeps,
   id: ChargeId,
   { deadline, outcome }: { deadline: Deadline; outcome: CancelOutcome },
 ): Promise<CanceledCharge> {
@@ -132,7 +130,7 @@ function describe(outcome: CancelOutcome): string {
   return outcome.kind === 'refused' ? `refused, ${outcome.code}` : outcome.kind;
 }
 
-async function findExisting(deps: CancelDeps, id: ChargeId): Promise<ChargeRow> {
+async function findExisting(deps: CheckChargeDeps, id: ChargeId): Promise<ChargeRow> {
   const charge = await findAnyCharge(deps.db, id);
   if (charge === null) throw new AppError('CHARGE_NOT_FOUND');
   return charge;

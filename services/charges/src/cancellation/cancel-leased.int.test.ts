@@ -9,11 +9,12 @@ import { findAnyCharge } from '#charge/charges.sql.ts';
 import { createChargeMoves } from '#charge/move-charges.sql.ts';
 import { createChargeReceipts } from '#received/receipts.sql.ts';
 import { createRecordedPix } from '#received/received-pix.sql.ts';
+import type { CheckChargeDeps } from '#status-check/check-charge.ts';
 import { aReceivedPix } from '#test/a-received-pix.ts';
 import { RECEIVER } from '#test/charges-under-test.ts';
 import { storeCharge } from '#test/store-charge.ts';
 
-import { type CancelDeps, cancelCharge } from './cancel-charge.ts';
+import { cancelCharge } from './cancel-charge.ts';
 
 let database: TestDatabase;
 
@@ -28,7 +29,7 @@ test('a cancellation that records a Pix leaves the lease of a check under way al
   const leased = await leaseCharge(db, id, 60_000);
   if (leased === null) throw new Error('another check is under way');
   const pix = aReceivedPix({ txid: toAcquirerId(id), amountCents: leased.amount });
-  const deps: Partial<CancelDeps> = {
+  const deps: Partial<CheckChargeDeps> = {
     db,
     moves: createChargeMoves(db),
     receipts: createChargeReceipts(db),
@@ -41,10 +42,10 @@ test('a cancellation that records a Pix leaves the lease of a check under way al
       cancelCharge: () => Promise.resolve({ kind: 'refused', code: 'x', message: 'x' }),
       getCharge: () =>
         Promise.resolve({ kind: 'found', value: { status: 'settled', received: [pix] } }),
-    } as unknown as CancelDeps['acquirer'],
+    } as unknown as CheckChargeDeps['acquirer'],
   };
   const request = { operatorId: newId<OperatorId>(), deadline: deadlineIn(10_000) };
-  await expect(cancelCharge(deps as CancelDeps, id, request)).rejects.toMatchObject({
+  await expect(cancelCharge(deps as CheckChargeDeps, id, request)).rejects.toMatchObject({
     code: 'CHARGE_NOT_PENDING',
   });
   expect(await findAnyCharge(db, id)).toMatchObject({

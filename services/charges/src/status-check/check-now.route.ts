@@ -4,7 +4,6 @@ import {
   type ChargeStatusCheck,
   OPERATOR_CHARGE_PATHS,
 } from '@pixmesh/contracts/internal/operator-charges';
-import type { Receiver } from '@pixmesh/contracts/http/charge';
 import { deadlineFrom } from '@pixmesh/http/deadline';
 import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 import type { FastifyInstance } from 'fastify';
@@ -15,11 +14,7 @@ import { toOperatorCharge } from '#charge/operators/operator-charge-resource.ts'
 
 import { checkCharge, type StatusCheckDeps } from './status-check.job.ts';
 
-type RouteDeps = Omit<StatusCheckDeps, 'signal'> & {
-  receiver: Receiver;
-  wakeStatusChecks(): void;
-  requestTimeoutMs: number;
-};
+type RouteDeps = StatusCheckDeps & { requestTimeoutMs: number };
 
 /**
  * Asks the acquirer for a charge while an operator waits. A charge of any status is checked: what has ended may have

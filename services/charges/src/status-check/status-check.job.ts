@@ -21,14 +21,15 @@ const ROUTINE_INTERVAL_MS = 250;
 export type StatusCheckDeps = CheckChargeDeps & {
   issuing: Pick<Issuing, 'check'>;
   leaseMs: number;
-  signal: WakeSignal;
 };
 
 /**
  * Checks charges that may have changed at the acquirer, for as long as the process lives: requested checks and those of
  * issuing when they are due, the others a few at a time, accounts in turn.
  */
-export function startStatusCheckJob(deps: StatusCheckDeps): DueRowsJob<LeasedCharge> {
+export function startStatusCheckJob(
+  deps: StatusCheckDeps & { signal: WakeSignal },
+): DueRowsJob<LeasedCharge> {
   const { db, logger, signal, leaseMs } = deps;
   return startDueRowsJob<LeasedCharge>({
     name: 'check charge status',
@@ -59,7 +60,7 @@ export function startStatusCheckJob(deps: StatusCheckDeps): DueRowsJob<LeasedCha
 
 /** The status check of a leased charge, in its issuing or after. Returns what the acquirer said. */
 export async function checkCharge(
-  deps: Omit<StatusCheckDeps, 'signal'>,
+  deps: StatusCheckDeps,
   charge: LeasedCharge,
 ): Promise<AnswerWord> {
   return charge.status === 'processing'
