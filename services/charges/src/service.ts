@@ -2,11 +2,12 @@ import { observeCertificate } from '@pixmesh/service/observe-certificate';
 import { acquirerConfig } from '@pixmesh/acquirer/acquirer-settings';
 import { createAcquirer } from '@pixmesh/acquirer/client';
 import { type MeshIdentity, openMeshIdentity } from '@pixmesh/certificates/mesh-identity';
+import type { ServiceName } from '@pixmesh/contracts/internal/identities';
 import { CHARGE_EVENTS, DISPUTE_EVENTS } from '@pixmesh/contracts/messages/charge-event.v1';
 import { CHARGE_COMMANDS } from '@pixmesh/contracts/messages/ledger-command.v1';
 import { listen } from '@pixmesh/http/listen';
 import { meshPeers } from '@pixmesh/http/peers';
-import { createInternalClient, type InternalClient } from '@pixmesh/http/internal-client';
+import { createInternalClient } from '@pixmesh/http/internal-client';
 import { createLedgerHolds } from '@pixmesh/ledger-client/ledger-holds';
 import { endProcess } from '@pixmesh/service/run-service';
 import { startFailpoints } from '@pixmesh/service/failpoint-listener';
@@ -51,7 +52,8 @@ export async function startCharges(config: ChargesConfig) {
     observe({ config, identity, db });
     const acquirer = use('acquirer', createAcquirer(acquirerConfig(config)));
     const warmedUp = acquirer.warmUp();
-    const ledgerCalls = use('ledger client', callLedger(config, identity));
+    const clientOf = createClients(identity, use);
+    const ledgerCalls = clientOf('ledger', config.LEDGER_URL);
     const holds = createLedgerHolds(ledgerCalls);
     const signals = createSignals();
     const shared = {
@@ -83,7 +85,7 @@ export async function startCharges(config: ChargesConfig) {
           db,
           acquirer,
           ledger: createLedgerReads(ledgerCalls),
-          dispatcher: use('dispatcher client', callDispatcher(config, identity)),
+          dispatcher: clientOf('webhook-dispatcher', config.DISPATCHER_URL),
           healAfterMs: config.RECONCILIATION_WINDOW_MS,
           wakeOutbox: signals.outbox.notify,
           pixKey: config.ACQUIRER_PIX_KEY,
@@ -119,7 +121,7 @@ function observe({
   config,
   identity,
   db,
-}: Pick<CommonParts, 'config' | 'identity'> & { db: Database }) {
+}: Pick<MessagingParts, 'config' | 'identity'> & { db: Database }) {
   observeServer(db);
   observeCertificate('mesh', () => identity.current().cert);
   observeCertificate('acquirer', () => config.ACQUIRER_TLS_CERT);
@@ -140,7 +142,12 @@ async function openPools(config: ChargesConfig, logger: Logger, use: Parts['use'
   return { db, writes };
 }
 
-type CommonParts = {
+function createClients(identity: MeshIdentity, use: Parts['use']) {
+  return (service: ServiceName, url: string) =>
+    use(`${service} client`, createInternalClient({ service, url, identity }));
+}
+
+type MessagingParts = {
   config: ChargesConfig;
   identity: MeshIdentity;
   paid: MarkPaidDeps & { db: Database; logger: Logger };
@@ -148,18 +155,7 @@ type CommonParts = {
   signals: Signals;
 };
 
-/** Asked by reconciliation whether every event has arrived. */
-function callDispatcher(config: ChargesConfig, identity: MeshIdentity): InternalClient {
-  const url = config.DISPATCHER_URL;
-  return createInternalClient({ service: 'webhook-dispatcher', url, identity });
-}
-
-/** The ledger answers holds of refunds, and is read for comparison; no charge waits for it. */
-function callLedger(config: ChargesConfig, identity: MeshIdentity): InternalClient {
-  return createInternalClient({ service: 'ledger', url: config.LEDGER_URL, identity });
-}
-
-function connect({ config, identity, paid, callbackChecks, signals }: CommonParts): Messaging {
+function connect({ config, identity, paid, callbackChecks, signals }: MessagingParts): Messaging {
   const { db, logger } = paid;
   return startMessaging({
     ...messagingSettings(config, identity),

@@ -3,6 +3,7 @@ import { acquirerConfig } from '@pixmesh/acquirer/acquirer-settings';
 import { createAcquirer } from '@pixmesh/acquirer/client';
 import { type MeshIdentity, openMeshIdentity } from '@pixmesh/certificates/mesh-identity';
 import { ACCOUNT_BREAKS_PATH, AccountBreaks } from '@pixmesh/contracts/internal/account-breaks';
+import type { ServiceName } from '@pixmesh/contracts/internal/identities';
 import { PAYOUT_COMMANDS } from '@pixmesh/contracts/messages/ledger-command.v1';
 import { PAYOUT_EVENTS } from '@pixmesh/contracts/messages/payout-event.v1';
 import { listen } from '@pixmesh/http/listen';
@@ -52,7 +53,8 @@ export async function startPayouts(config: PayoutsConfig) {
     const { db, writes } = await openPools(config, logger, use);
     const acquirer = use('acquirer', createAcquirer(acquirerConfig(config)));
     const warmedUp = acquirer.warmUp();
-    const ledgerCalls = use('ledger client', callLedger(config, identity));
+    const clientOf = createClients(identity, use);
+    const ledgerCalls = clientOf('ledger', config.LEDGER_URL);
     const signals = createSignals();
     const deps: IntentDeps & { wakeStatusChecks(): void } = {
       db,
@@ -87,14 +89,14 @@ export async function startPayouts(config: PayoutsConfig) {
           db,
           acquirer,
           ledger: createLedgerReads(ledgerCalls),
-          dispatcher: use('dispatcher client', callDispatcher(config, identity)),
+          dispatcher: clientOf('webhook-dispatcher', config.DISPATCHER_URL),
           healAfterMs: config.RECONCILIATION_WINDOW_MS,
           wakeOutbox: signals.outbox.notify,
           pixKey: config.ACQUIRER_PIX_KEY,
         }),
       }),
     );
-    const chargesCalls = use('charges client', callCharges(config, identity));
+    const chargesCalls = clientOf('charges', config.CHARGES_URL);
     const sources = breakSources(chargesCalls, ledgerCalls, reconciliation.accountBreaks);
     use('break watch', startBreakWatch({ db, logger, sources }));
     const app = use(
@@ -134,29 +136,18 @@ async function openPools(config: PayoutsConfig, logger: Logger, use: Parts['use'
   return { db, writes };
 }
 
-type CommonParts = {
+function createClients(identity: MeshIdentity, use: Parts['use']) {
+  return (service: ServiceName, url: string) =>
+    use(`${service} client`, createInternalClient({ service, url, identity }));
+}
+
+type MessagingParts = {
   config: PayoutsConfig;
   identity: MeshIdentity;
   settlement: SettlementDeps;
   callbackChecks: CallbackChecks;
   signals: Signals;
 };
-
-/** Asked by reconciliation whether every event has arrived. */
-function callDispatcher(config: PayoutsConfig, identity: MeshIdentity): InternalClient {
-  const url = config.DISPATCHER_URL;
-  return createInternalClient({ service: 'webhook-dispatcher', url, identity });
-}
-
-/** The ledger answers holds of payouts, and is read for comparison. */
-function callLedger(config: PayoutsConfig, identity: MeshIdentity): InternalClient {
-  return createInternalClient({ service: 'ledger', url: config.LEDGER_URL, identity });
-}
-
-/** Asked which breaks stop payouts. */
-function callCharges(config: PayoutsConfig, identity: MeshIdentity): InternalClient {
-  return createInternalClient({ service: 'charges', url: config.CHARGES_URL, identity });
-}
 
 function breakSources(
   chargesCalls: InternalClient,
@@ -181,7 +172,7 @@ function connect({
   settlement,
   callbackChecks,
   signals,
-}: CommonParts): Messaging {
+}: MessagingParts): Messaging {
   const { db, logger } = settlement;
   return startMessaging({
     ...messagingSettings(config, identity),
