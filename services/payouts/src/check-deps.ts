@@ -17,8 +17,7 @@ const INTENT_TIMEOUT_MS = 5_000;
 /** Room for a token and our own statements. */
 const LEASE_MARGIN_MS = 2_000;
 
-export type CheckDeps = StatusCheckDeps &
-  Pick<SendingDeps, 'acquirerTimeoutMs'> & { acquirer: Acquirer; leaseMs: number };
+export type CheckDeps = StatusCheckDeps & SendingDeps & { acquirer: Acquirer; leaseMs: number };
 
 /** What sending and status checks of payouts work with. */
 export function createCheckDeps(parts: {

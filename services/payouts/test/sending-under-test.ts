@@ -13,12 +13,16 @@ import type { PayoutRow } from '#payouts/payout-row.ts';
 import { findAnyPayout } from '#payouts/payouts.sql.ts';
 import { startStatusCheckJob } from '#status-check/status-check.job.ts';
 import type { StatusCheckDeps } from '#status-check/status-check-deps.ts';
+import type { Claim } from '#sending/claim-due.sql.ts';
+import { releaseSlots } from '#sending/send-slots.sql.ts';
 import { startSender } from '#sending/sender.job.ts';
 import type { SendingDeps } from '#sending/sending-deps.ts';
 
 import { createLedgerAnswers } from './ledger-answers.ts';
 
 export type SendingUnderTest = Awaited<ReturnType<typeof startSendingUnderTest>>;
+
+type WorkersDeps = SendingDeps & StatusCheckDeps & { slots: number };
 
 /** Shorter than any fault's delay, longer than a busy machine needs for a call. */
 const ACQUIRER_TIMEOUT_MS = 500;
@@ -44,8 +48,7 @@ export async function startSendingUnderTest() {
     deps,
     logLines,
     ledger: createLedgerAnswers(deps),
-    startWorkers: (changes: Partial<SendingDeps & StatusCheckDeps> = {}) =>
-      startWorkers({ ...deps, ...changes }),
+    startWorkers: (changes: Partial<WorkersDeps> = {}) => startWorkers({ ...deps, ...changes }),
     find: (id: PayoutId) => findExisting(database.db, id),
     eventsOf: (id: PayoutId) => eventsOf(database.db, id),
     faults: (...rules: object[]) => simulator.control('PUT', '/control/faults', { seed: 1, rules }),
@@ -72,7 +75,7 @@ function dependencies(
   db: Database,
   acquirer: Acquirer,
   logger: SendingDeps['logger'],
-): SendingDeps & StatusCheckDeps {
+): WorkersDeps & { keepSlot(claim: Claim): Promise<void> } {
   return {
     db,
     moves: createPayoutMoves(db),
@@ -85,6 +88,7 @@ function dependencies(
     // Calls begin at once here.
     callMs: ACQUIRER_TIMEOUT_MS,
     slots: 8,
+    keepSlot: (claim) => releaseSlots(db, [claim]),
     refusalWaitMs: 1_500,
     intentChecks: { firstMs: 100, maxMs: 200 },
     unknownChecks: { firstMs: 50, maxMs: 200 },
@@ -94,7 +98,7 @@ function dependencies(
 }
 
 /** What one replica runs. */
-async function startWorkers(deps: SendingDeps & StatusCheckDeps) {
+async function startWorkers(deps: WorkersDeps) {
   const sending = createWakeSignal();
   const checks = createWakeSignal();
   const sender = startSender({ ...deps, signal: sending });

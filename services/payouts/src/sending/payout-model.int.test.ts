@@ -21,7 +21,7 @@ import { storeDuePayouts } from '#test/store-due-payouts.ts';
 
 import { type Claim, claimDue } from './claim-due.sql.ts';
 import { sendPayout } from './send-payout.ts';
-import { ensureSlots } from './send-slots.sql.ts';
+import { ensureSlots, releaseSlots } from './send-slots.sql.ts';
 import type { SendingDeps } from './sending-deps.ts';
 
 const SEED = testSeed();
@@ -205,7 +205,8 @@ async function aWorld() {
     if (!claimed) return;
     const acquirer = { sendPayout: () => Promise.resolve(oracle.call(fate)) };
     const startBeforeMs = claimed.isLate ? 0 : Number.POSITIVE_INFINITY;
-    await sendPayout({ ...base, acquirer }, claimed, startBeforeMs);
+    const keepSlot = () => releaseSlots(db, [claimed]);
+    await sendPayout({ ...base, acquirer, keepSlot }, claimed, startBeforeMs);
   }
 
   /** Reads row and acquirer now; several checks may be under way, since leases end. */
@@ -288,7 +289,6 @@ function dependencies(): SendingDeps & StatusCheckDeps {
     wakeStatusChecks: () => undefined,
     acquirerTimeoutMs: ACQUIRER_TIMEOUT_MS,
     callMs: ACQUIRER_TIMEOUT_MS,
-    slots: 64,
     refusalWaitMs: REFUSAL_WAIT_MS,
     intentChecks: rarely,
     unknownChecks: rarely,

@@ -13,18 +13,17 @@ import { orderEnd } from '#settlement/order-end.ts';
 
 import type { Claim } from './claim-due.sql.ts';
 import { recordRefusal, scheduleCheck, uncountCall } from './record-answer.sql.ts';
-import { releaseSlots } from './send-slots.sql.ts';
 import type { SendingDeps } from './sending-deps.ts';
 
 /**
  * Sends a claimed payout: one call, which the claim has counted, within its slot's lease. Whatever is lost on the way
  * leaves the call counted as unanswered, and a status check decides (decision 118).
  *
- * @param deps `keepSlot` gets the slot when the call has ended; without it the slot is released
+ * @param deps `keepSlot` gets the slot when the call has ended
  * @param callBeforeMs by `performance.now()`; a process that slept past it does not call any more
  */
 export async function sendPayout(
-  deps: SendingDeps & { keepSlot?(claim: Claim): void },
+  deps: SendingDeps & { keepSlot(claim: Claim): Promise<void> },
   claim: Claim,
   callBeforeMs: number,
 ): Promise<void> {
@@ -32,7 +31,7 @@ export async function sendPayout(
     count: () => Promise.resolve({ row: claim.payout, formerCallAt: claim.formerCallAt }),
     callBeforeMs,
     call: (payout) => call(deps, payout, callBeforeMs),
-    release: async () => (deps.keepSlot ? deps.keepSlot(claim) : await endSlot(deps, claim)),
+    release: () => deps.keepSlot(claim),
     answered: (payout, answer) => sendEnded(deps.logger, payout, answer),
     failpoint: (name) => failpoint(`payouts.submit.${name}`),
   });
@@ -55,13 +54,6 @@ async function call(
     { accountId: payout.accountId, beginBeforeMs: callBeforeMs },
   );
   return outcome.kind === 'accepted' ? { kind: 'accepted', value: outcome.payout } : outcome;
-}
-
-/** A slot that cannot be released now is free when its lease ends; the answer matters more. */
-async function endSlot({ db, logger }: SendingDeps, claim: Claim): Promise<void> {
-  await releaseSlots(db, [claim]).catch((error: unknown) => {
-    logger.warn({ err: error, slot: claim.slot }, 'send slot not released, its lease will end');
-  });
 }
 
 /** Every write is guarded by the version of the claim: an answer that comes too late changes nothing. */

@@ -19,6 +19,12 @@ const SLOT_HOLD_MS = 4_000;
 /** A claim, until when its call may begin, and the slot that it has. */
 type TimedClaim = Claim & HeldSlot & { callBeforeMs: number; accountId: AccountId };
 
+type SenderDeps = SendingDeps & {
+  signal: WakeSignal;
+  /** Calls without an answer yet, over all replicas (decision 132). */
+  slots: number;
+};
+
 export type Sender = PollingLoop & {
   /**
    * Sends at once what `commit` makes: where this process holds a slot, `commit` may count the call in its own
@@ -33,7 +39,7 @@ export type Sender = PollingLoop & {
  * Sends due payouts for as long as the process lives. Calls in flight are bounded by the slots over all
  * replicas; accounts take turns (decision 132).
  */
-export function startSender(deps: SendingDeps & { signal: WakeSignal }): Sender {
+export function startSender(deps: SenderDeps): Sender {
   const { db, logger, slots, signal, acquirerTimeoutMs } = deps;
   const callMs = acquirerTimeoutMs + START_MARGIN_MS;
   const held = createHeldSlots({ db, logger, callMs });
@@ -80,7 +86,7 @@ export function startSender(deps: SendingDeps & { signal: WakeSignal }): Sender 
   }
 
   async function send(claim: TimedClaim): Promise<void> {
-    await sendPayout({ ...deps, keepSlot: () => keepSlot(claim) }, claim, claim.callBeforeMs);
+    await sendPayout({ ...deps, keepSlot: async () => keepSlot(claim) }, claim, claim.callBeforeMs);
   }
 
   function keepSlot({ slot, slotToken, untilMs }: HeldSlot): void {

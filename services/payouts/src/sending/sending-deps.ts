@@ -7,8 +7,6 @@ import type { SettlementDeps } from '#settlement/settlement-deps.ts';
 export type SendingDeps = SettlementDeps & {
   acquirer: Pick<Acquirer, 'sendPayout'>;
   acquirerTimeoutMs: number;
-  /** Calls without an answer yet, over all replicas (decision 132). */
-  slots: number;
   /** Distances between status checks of a payout whose call ended without a definite answer. */
   unknownChecks: CheckPeriods;
 };
