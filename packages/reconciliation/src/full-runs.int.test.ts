@@ -40,7 +40,7 @@ describe('a full run on request', () => {
       return { compared: 5, breaks: [] };
     });
     const reconciliation = start([aCheck('quick', () => ({ compared: 7, breaks: [] })), slow]);
-    const asked = await reconciliation.requestFull({ waitMs: 0 });
+    const asked = await reconciliation.requestFull(0);
     expect(asked).toMatchObject({ checked_at: null, full_run: { compared: expect.any(Number) } });
     await eventually(async () => {
       const { full_run: run } = await reconciliation.latest();
@@ -78,7 +78,7 @@ describe('a full run on request', () => {
       return { compared: 1, breaks: [] };
     });
     const reconciliation = start([again]);
-    expect((await reconciliation.requestFull({ waitMs: 10_000 })).full_run).toBeNull();
+    expect((await reconciliation.requestFull(10_000)).full_run).toBeNull();
     expect(runs).toBe(2);
   });
 });

@@ -4,7 +4,7 @@ import { parseShape, readJsonObject } from '@pixmesh/http/json-request';
 import { rawBody } from '@pixmesh/http/service-app';
 import type { FastifyInstance } from 'fastify';
 
-import { FULL_WAIT_MS, type Reconciliation } from './reconciliation.ts';
+import type { Reconciliation } from './reconciliation.ts';
 
 /** What the routes of a service need of its reconciliation. */
 export type RoutedReconciliation = Pick<
@@ -25,8 +25,6 @@ export function registerReconciliationRoutes(
     const bytes = rawBody(request.body);
     const body = bytes.length === 0 ? {} : readJsonObject(bytes, request.headers['content-type']);
     const { full } = parseShape(RunReconciliationBody, body);
-    return full
-      ? await reconciliation.requestFull({ waitMs: FULL_WAIT_MS })
-      : await reconciliation.runNow();
+    return full ? await reconciliation.requestFull() : await reconciliation.runNow();
   });
 }

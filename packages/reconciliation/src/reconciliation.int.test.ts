@@ -98,7 +98,7 @@ describe('a run', () => {
     found = [{ kind: 'state', id: 'a' }];
     await reconciliation.runNow();
     await reconciliation.runNow();
-    await reconciliation.requestFull({ waitMs: 10_000 });
+    await reconciliation.requestFull(10_000);
     expect(scopes.map(({ since, knownIds }) => ({ isFull: since === null, knownIds }))).toEqual([
       { isFull: true, knownIds: [] },
       { isFull: false, knownIds: ['a'] },

@@ -17,7 +17,6 @@ import { requestFullRun, takeFullLease, takeIncrementalLease } from './leases.sq
 import { readReport, type StoredFullRun } from './report.sql.ts';
 import { type LeasedDeps, runUnderLease } from './run-under-lease.ts';
 
-const WINDOW_MS_DEFAULT = 60_000;
 /** Two systems that are under load have caught up with each other after this, or after their window. */
 const CONFIRM_MS_MAX = 5_000;
 /** How often a replica asks whether a run is due: a small part of the time between two runs, within these. */
@@ -29,7 +28,7 @@ const RUN_NOW_POLL_MS = 100;
 const SCRAPE_MS = 1_000;
 
 /** How long a request waits for the full run that it asks for: shorter than the gateway waits for an answer. */
-export const FULL_WAIT_MS = 20_000;
+const FULL_WAIT_MS = 20_000;
 
 export type ReconciliationOptions = {
   db: Database;
@@ -41,7 +40,7 @@ export type ReconciliationOptions = {
   /** Between full runs of a check; its first run is full too. */
   fullIntervalMs: number;
   /** Younger differences are no breaks yet, where a check does not say otherwise. */
-  windowMs?: number;
+  windowMs: number;
 };
 
 export type Reconciliation = AsyncDisposable & {
@@ -56,7 +55,7 @@ export type Reconciliation = AsyncDisposable & {
    * Stores the request of a full run, which may take any time, and answers the report as it is when that has ended, or
    * after `waitMs`: then it says how far the run is.
    */
-  requestFull(options: { waitMs: number }): Promise<ReconciliationReport>;
+  requestFull(waitMs?: number): Promise<ReconciliationReport>;
   /** Its breaks that name the account whose books they are about. */
   accountBreaks(): Promise<AccountBreak[]>;
 };
@@ -67,9 +66,8 @@ export type Reconciliation = AsyncDisposable & {
  * at a time, and one the full runs.
  */
 export function startReconciliation(options: ReconciliationOptions): Reconciliation {
-  const { db, logger, checks } = options;
-  const { windowMs = WINDOW_MS_DEFAULT } = options;
-  const runDeps = { ...options, windowMs, confirmMs: Math.min(windowMs, CONFIRM_MS_MAX) };
+  const { db, logger, checks, windowMs } = options;
+  const runDeps = { ...options, confirmMs: Math.min(windowMs, CONFIRM_MS_MAX) };
   const stopping = new AbortController();
   const ongoing = new Set<Promise<unknown>>();
   const pollMs = pollMsOf(options.intervalMs);
@@ -85,7 +83,7 @@ export function startReconciliation(options: ReconciliationOptions): Reconciliat
       await follow(runNow());
       return await latest(options);
     },
-    requestFull: async ({ waitMs }) => {
+    requestFull: async (waitMs = FULL_WAIT_MS) => {
       await requestFullRun(db);
       requested.notify();
       return await latestFull(waitMs);

@@ -6,7 +6,7 @@ import { readBody } from '@pixmesh/http/json-request';
 import { rawBody } from '@pixmesh/http/service-app';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { Logger } from '@pixmesh/telemetry/logger';
-import { FULL_WAIT_MS, type Reconciliation } from '@pixmesh/reconciliation/reconciliation';
+import type { Reconciliation } from '@pixmesh/reconciliation/reconciliation';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { recordChange } from '../audit/record-change.ts';
@@ -47,9 +47,7 @@ export function registerReconciliation(app: FastifyInstance, deps: Reconciliatio
     );
     const patient = { ...deps, requestTimeoutMs: deps.reconciliationTimeoutMs };
     const body = Buffer.from(JSON.stringify({ full }));
-    const own = full
-      ? deps.reconciliation.requestFull({ waitMs: FULL_WAIT_MS })
-      : deps.reconciliation.runNow();
+    const own = full ? deps.reconciliation.requestFull() : deps.reconciliation.runNow();
     return await readReports(patient, { request, method: 'POST', path: PATH, body }, own);
   });
 }
