@@ -16,7 +16,7 @@ import {
   readUnpublished,
   type UnansweredCommand,
 } from './outbox-check.sql.ts';
-import { createResources } from './resources.ts';
+import { comparePages, createResources } from './resources.ts';
 
 const RESOURCES_PER_PAGE = 1_000;
 
@@ -59,16 +59,7 @@ function createNumbersCheck(
     read: (page) => readEventCounts(db, numbered, page),
     find: (ids) => readEventCountsOf(db, numbered, ids),
   });
-  return async (scope) => {
-    const breaks: FoundBreak[] = [];
-    let compared = 0;
-    for await (const counts of countsIn(scope)) {
-      scope.signal.throwIfAborted();
-      compared += counts.length;
-      breaks.push(...counts.flatMap(compareCount));
-    }
-    return { compared, breaks };
-  };
+  return (scope) => comparePages(countsIn(scope), scope, (counts) => counts.flatMap(compareCount));
 }
 
 function toUnansweredBreak({ commandId, type, writtenAt }: UnansweredCommand): FoundBreak {

@@ -2,7 +2,7 @@ import { parseId } from '@pixmesh/kernel/ids';
 import type { Queryable } from '@pixmesh/postgres/pool';
 
 import { changedKeys } from './changed-keys.ts';
-import type { Scope } from './check.ts';
+import type { CheckOutcome, FoundBreak, Scope } from './check.ts';
 import { createSieve, createWalk } from './walk.ts';
 
 type Resources<T> = {
@@ -44,4 +44,20 @@ export function createResources<T extends { id: string }>(
       yield await resources.find(unseen(keys));
     }
   }
+}
+
+/** Compares page after page, until its run is over. */
+export async function comparePages<T>(
+  pages: AsyncIterable<T[]>,
+  { signal }: Pick<Scope, 'signal'>,
+  compare: (page: T[]) => FoundBreak[] | Promise<FoundBreak[]>,
+): Promise<CheckOutcome> {
+  const breaks: FoundBreak[] = [];
+  let compared = 0;
+  for await (const page of pages) {
+    signal.throwIfAborted();
+    compared += page.length;
+    breaks.push(...(await compare(page)));
+  }
+  return { compared, breaks };
 }

@@ -2,8 +2,8 @@ import type { Acquirer } from '@pixmesh/acquirer/acquirer';
 import { TOPICS } from '@pixmesh/contracts/topics';
 import { toAcquirerId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
-import type { Check, FoundBreak } from '@pixmesh/reconciliation/check';
-import { createResources } from '@pixmesh/reconciliation/resources';
+import type { Check } from '@pixmesh/reconciliation/check';
+import { comparePages, createResources } from '@pixmesh/reconciliation/resources';
 
 import {
   type ComparedCharge,
@@ -12,11 +12,10 @@ import {
   listComparedCharges,
 } from './charge-state-check.sql.ts';
 import { compareChargeState } from './compare-charge-state.ts';
-import { type CompareFound, createCompareFound } from './compare-found.ts';
+import { createCompareFound } from './compare-found.ts';
 
 /** The acquirer has no list of charges here: each is asked for by itself, a few at once. */
 const CHARGES_PER_PAGE = 100;
-const IN_FLIGHT_MAX = 8;
 /** Charges in `processing` that an incremental run asks the acquirer for. */
 const PROCESSING_MAX = 200;
 
@@ -41,30 +40,14 @@ export function chargeStateCheck(deps: ChargeStateCheckDeps): Check {
   return {
     name: 'charge_state',
     run: async (scope) => {
-      const breaks: FoundBreak[] = [];
-      const compareFound = createCompareFound();
-      let compared = 0;
-      for await (const charges of chargesIn(scope)) {
-        for (let start = 0; start < charges.length; start += IN_FLIGHT_MAX) {
-          scope.signal.throwIfAborted();
-          const some = charges.slice(start, start + IN_FLIGHT_MAX);
-          const found = await Promise.all(
-            some.map((charge) => compareOne(deps, charge, compareFound)),
-          );
-          breaks.push(...found.flat());
-          compared += some.length;
-        }
-      }
-      return { compared, breaks };
+      const compareEach = createCompareFound(scope.signal);
+      return await comparePages(chargesIn(scope), scope, (charges) =>
+        compareEach(
+          charges,
+          ({ id }) => deps.acquirer.getCharge(toAcquirerId(id)),
+          compareChargeState,
+        ),
+      );
     },
   };
-}
-
-async function compareOne(
-  deps: ChargeStateCheckDeps,
-  ours: ComparedCharge,
-  compareFound: CompareFound,
-): Promise<FoundBreak[]> {
-  const found = await deps.acquirer.getCharge(toAcquirerId(ours.id));
-  return compareFound(ours.id, found, (theirs) => compareChargeState(ours, theirs));
 }

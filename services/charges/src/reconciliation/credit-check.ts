@@ -5,7 +5,7 @@ import type { Database } from '@pixmesh/postgres/pool';
 import type { Check, FoundBreak } from '@pixmesh/reconciliation/check';
 import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 import { LIST_SKEW_MS } from '@pixmesh/reconciliation/list-pages';
-import { createResources } from '@pixmesh/reconciliation/resources';
+import { comparePages, createResources } from '@pixmesh/reconciliation/resources';
 
 import {
   type CreditedCharge,
@@ -34,16 +34,7 @@ export function creditCheck(deps: CreditCheckDeps): Check {
   });
   return {
     name: 'credit',
-    run: async (scope) => {
-      const breaks: FoundBreak[] = [];
-      let compared = 0;
-      for await (const charges of chargesIn(scope)) {
-        scope.signal.throwIfAborted();
-        compared += charges.length;
-        breaks.push(...(await compareAll(deps, charges)));
-      }
-      return { compared, breaks };
-    },
+    run: (scope) => comparePages(chargesIn(scope), scope, (charges) => compareAll(deps, charges)),
   };
 }
 

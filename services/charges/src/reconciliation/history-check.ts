@@ -1,7 +1,7 @@
 import { TOPICS } from '@pixmesh/contracts/topics';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { type Check, type FoundBreak, NEVER_IN_FLIGHT } from '@pixmesh/reconciliation/check';
-import { createResources } from '@pixmesh/reconciliation/resources';
+import { comparePages, createResources } from '@pixmesh/reconciliation/resources';
 
 import { findHistories, type HistoryCount, listHistories } from './history-check.sql.ts';
 
@@ -22,16 +22,8 @@ export function historyCheck({ db }: { db: Queryable }): Check {
   return {
     name: 'history',
     windowMs: 0,
-    run: async (scope) => {
-      const breaks: FoundBreak[] = [];
-      let compared = 0;
-      for await (const histories of historiesIn(scope)) {
-        scope.signal.throwIfAborted();
-        compared += histories.length;
-        breaks.push(...histories.flatMap(compareHistory));
-      }
-      return { compared, breaks };
-    },
+    run: (scope) =>
+      comparePages(historiesIn(scope), scope, (histories) => histories.flatMap(compareHistory)),
   };
 }
 

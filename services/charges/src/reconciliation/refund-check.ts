@@ -6,10 +6,10 @@ import { fromAcquirerId, parseId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Check, FoundBreak, Scope } from '@pixmesh/reconciliation/check';
 import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
-import { createResources } from '@pixmesh/reconciliation/resources';
+import { comparePages, createResources } from '@pixmesh/reconciliation/resources';
 import { createWalk } from '@pixmesh/reconciliation/walk';
 
-import { type CompareFound, createCompareFound } from './compare-found.ts';
+import { type CompareEach, createCompareFound } from './compare-found.ts';
 import {
   contradictedHold,
   compareHold,
@@ -34,7 +34,6 @@ import {
 const REFUNDS_PER_PAGE = 100;
 /** Charges whose returns are added up in one statement. */
 const CHARGES_PER_PAGE = 1_000;
-const IN_FLIGHT_MAX = 8;
 
 export type RefundCheckDeps = {
   db: Database;
@@ -63,14 +62,15 @@ export function refundCheck(deps: RefundCheckDeps): Check {
     name: 'refund',
     run: async (scope) => {
       const held = await compareHolds(deps);
-      const breaks = [...held.breaks, ...(await compareCounts(deps, scope))];
-      const compareFound = createCompareFound();
-      let compared = held.compared;
-      for await (const refunds of refundsIn(scope)) {
-        breaks.push(...(await compareReturns(deps, refunds, { ...scope, compareFound })));
-        compared += refunds.length;
-      }
-      return { compared, breaks: onePerKind(breaks) };
+      const counted = await compareCounts(deps, scope);
+      const compareEach = createCompareFound(scope.signal);
+      const returned = await comparePages(refundsIn(scope), scope, (refunds) =>
+        compareReturns(deps, refunds, compareEach),
+      );
+      return {
+        compared: held.compared + returned.compared,
+        breaks: onePerKind([...held.breaks, ...counted, ...returned.breaks]),
+      };
     },
   };
 }
@@ -88,11 +88,9 @@ async function compareHolds({ db, ledger }: RefundCheckDeps) {
 }
 
 async function compareCounts({ db }: RefundCheckDeps, scope: Scope): Promise<FoundBreak[]> {
-  const breaks: FoundBreak[] = [];
-  for await (const ids of returnedCharges(db, scope)) {
-    scope.signal.throwIfAborted();
-    breaks.push(...(await findMiscounted(db, ids)).map(miscounted));
-  }
+  const { breaks } = await comparePages(returnedCharges(db, scope), scope, async (ids) =>
+    (await findMiscounted(db, ids)).map(miscounted),
+  );
   return breaks;
 }
 
@@ -115,18 +113,13 @@ async function* returnedCharges(db: Database, scope: Scope): AsyncGenerator<stri
 async function compareReturns(
   { acquirer, ledger }: RefundCheckDeps,
   refunds: readonly ComparedRefund[],
-  { signal, compareFound }: Scope & { compareFound: CompareFound },
+  compareEach: CompareEach,
 ): Promise<FoundBreak[]> {
-  const breaks: FoundBreak[] = [];
-  for (let start = 0; start < refunds.length; start += IN_FLIGHT_MAX) {
-    signal.throwIfAborted();
-    const some = refunds.slice(start, start + IN_FLIGHT_MAX).filter(({ wasSent }) => wasSent);
-    const found = some.map(async (ours) => {
-      const lookup = await acquirer.getRefund(ours.endToEndId, ours.returnId);
-      return compareFound(ours.id, lookup, (theirs) => compareRefund(ours, theirs));
-    });
-    breaks.push(...(await Promise.all(found)).flat());
-  }
+  const breaks = await compareEach(
+    refunds.filter(({ wasSent }) => wasSent),
+    ({ endToEndId, returnId }) => acquirer.getRefund(endToEndId, returnId),
+    compareRefund,
+  );
   const completed = refunds.filter(({ status }) => status === 'completed');
   const journals = await ledger.findJournals(completed.map(holdSettleCommandId));
   const settled = completed.flatMap((ours) =>

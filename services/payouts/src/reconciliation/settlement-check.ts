@@ -7,7 +7,7 @@ import { TOPICS } from '@pixmesh/contracts/topics';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Check, FoundBreak } from '@pixmesh/reconciliation/check';
 import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
-import { createResources } from '@pixmesh/reconciliation/resources';
+import { comparePages, createResources } from '@pixmesh/reconciliation/resources';
 
 import { matchJournals } from './match-journals.ts';
 import { type EndedPayout, findEndedPayouts, listEndedPayouts } from './compared-payouts.sql.ts';
@@ -37,14 +37,13 @@ export function settlementCheck(deps: SettlementCheckDeps): Check {
     name: 'settlement',
     run: async (scope) => {
       const booked = await matchJournals(deps, scope);
-      const breaks: FoundBreak[] = [...booked.breaks];
-      let { compared } = booked;
-      for await (const payouts of payoutsIn(scope)) {
-        scope.signal.throwIfAborted();
-        compared += payouts.length;
-        breaks.push(...(await compareAll(deps, payouts)));
-      }
-      return { compared, breaks };
+      const ended = await comparePages(payoutsIn(scope), scope, (payouts) =>
+        compareAll(deps, payouts),
+      );
+      return {
+        compared: booked.compared + ended.compared,
+        breaks: [...booked.breaks, ...ended.breaks],
+      };
     },
   };
 }
