@@ -1,3 +1,4 @@
+import { NIL_ID } from '@pixmesh/kernel/ids';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { sql, type Statement } from '@pixmesh/postgres/sql';
 
@@ -16,9 +17,6 @@ export type UnansweredCommand = { commandId: string; type: string; writtenAt: Da
 
 /** Commands that one run names. With more, what answers them is down. */
 const UNANSWERED_MAX = 1_001;
-
-/** Before every id of ours. */
-const NIL = '00000000-0000-0000-0000-000000000000';
 
 const COUNTED = sql`select id, event_sequence as counter, events, numbers, last`;
 
@@ -53,7 +51,7 @@ export async function readEventCounts(
     from (
       select id, event_sequence
       from (${counters}) as resource
-      where id > coalesce(${page.after}::uuid, ${NIL}::uuid)
+      where id > ${page.after ?? NIL_ID}::uuid
       order by id
       limit ${page.limit}
     ) as resource

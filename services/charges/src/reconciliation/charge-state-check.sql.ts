@@ -1,4 +1,4 @@
-import type { ChargeId } from '@pixmesh/kernel/ids';
+import { type ChargeId, NIL_ID } from '@pixmesh/kernel/ids';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
@@ -30,7 +30,7 @@ export async function listComparedCharges(
       'list_compared_charges',
       sql`
         select ${COLUMNS} from charges
-        where id > coalesce(${page.after}::uuid, '00000000-0000-0000-0000-000000000000') and ${HORIZON}
+        where id > ${page.after ?? NIL_ID}::uuid and ${HORIZON}
         order by id
         limit ${page.limit}`,
     ),

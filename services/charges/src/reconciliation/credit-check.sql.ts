@@ -1,3 +1,4 @@
+import { NIL_ID } from '@pixmesh/kernel/ids';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
@@ -56,7 +57,7 @@ export async function listCredits(
         from (
           select * from charges
           where (${CREDITED})
-            and id > coalesce(${page.after}::uuid, '00000000-0000-0000-0000-000000000000')
+            and id > ${page.after ?? NIL_ID}::uuid
           order by id
           limit ${page.limit}
         ) as charges

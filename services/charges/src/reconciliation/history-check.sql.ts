@@ -1,3 +1,4 @@
+import { NIL_ID } from '@pixmesh/kernel/ids';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
@@ -41,7 +42,7 @@ export async function listHistories(
 ): Promise<HistoryCount[]> {
   const charges = sql`
     select id, version, status from charges
-    where id > coalesce(${page.after}::uuid, '00000000-0000-0000-0000-000000000000')
+    where id > ${page.after ?? NIL_ID}::uuid
     order by id
     limit ${page.limit}`;
   const rows = await db.query<HistoryRecord>(named('list_histories', historiesOf(charges)));

@@ -1,5 +1,5 @@
 import { LIST_SKEW_MS } from '@pixmesh/reconciliation/list-pages';
-import { toAcquirerId } from '@pixmesh/kernel/ids';
+import { NIL_ID, toAcquirerId } from '@pixmesh/kernel/ids';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
@@ -35,7 +35,7 @@ export async function listComparedRefunds(
       'list_compared_refunds',
       sql`
         select ${COLUMNS} from refunds
-        where id > coalesce(${page.after}::uuid, '00000000-0000-0000-0000-000000000000')
+        where id > ${page.after ?? NIL_ID}::uuid
           and status <> 'intent' and created_at >= now() - interval '120 days'
         order by id
         limit ${page.limit}`,
@@ -120,7 +120,7 @@ export async function listReturnedCharges(
       sql`
         select distinct charge_id from pix_returns
         where charge_id is not null
-          and charge_id > coalesce(${page.after}::uuid, '00000000-0000-0000-0000-000000000000')
+          and charge_id > ${page.after ?? NIL_ID}::uuid
         order by charge_id
         limit ${page.limit}`,
     ),

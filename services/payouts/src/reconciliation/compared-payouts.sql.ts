@@ -1,5 +1,5 @@
 import { TOPICS } from '@pixmesh/contracts/topics';
-import type { HoldId, PayoutId } from '@pixmesh/kernel/ids';
+import { type HoldId, NIL_ID, type PayoutId } from '@pixmesh/kernel/ids';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 import type { TimeWindow } from '@pixmesh/reconciliation/list-pages';
@@ -135,7 +135,7 @@ export function openPageStatement(after: OpenPlace | null): Statement {
         and (status, created_at, id) > (
           coalesce(${after?.status ?? null}::text, ''),
           coalesce(${after?.created_at ?? null}::timestamptz, '-infinity'),
-          coalesce(${after?.id ?? null}::uuid, '00000000-0000-0000-0000-000000000000')
+          ${after?.id ?? NIL_ID}::uuid
         )
       order by status, created_at, id
       limit (select ${OPEN_PER_PAGE}::int)`,
@@ -174,7 +174,7 @@ export async function listEndedPayouts(
         from (
           select *
           from payouts
-          where ${HAS_ENDED} and id > coalesce(${page.after}::uuid, '00000000-0000-0000-0000-000000000000')
+          where ${HAS_ENDED} and id > ${page.after ?? NIL_ID}::uuid
           order by id
           limit ${page.limit}
         ) as payouts
