@@ -1,20 +1,13 @@
 import type { AnswerWord } from '@pixmesh/acquirer/describe-answer';
 import type { LatePaymentPolicy } from '@pixmesh/contracts/http/account';
+import type { ChargeStatus } from '@pixmesh/contracts/http/charge';
 import type { ResourceSource } from '@pixmesh/contracts/messages/resource-event';
 import type { AccountId, ApplicationId, ChargeId } from '@pixmesh/kernel/ids';
 import type { Cents } from '@pixmesh/kernel/money';
 import type { z } from 'zod';
 
 /** Statuses that are stored; `expired` is derived at read time (`isExpired`) and never written (decision 84). */
-export type StoredStatus =
-  | 'processing'
-  | 'pending'
-  | 'paid'
-  | 'canceled'
-  | 'failed'
-  | 'refunded'
-  | 'charged_back'
-  | 'infraction';
+export type StoredStatus = Exclude<ChargeStatus, 'expired'>;
 
 /** A charge as stored, mapped at the edge of `charges.sql.ts`. */
 export type ChargeRow = {

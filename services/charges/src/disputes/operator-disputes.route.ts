@@ -2,18 +2,16 @@ import {
   ListDisputesQuery,
   MessageBody,
   OPERATOR_DISPUTE_PATHS,
+  type OperatorDispute,
   DefenseBody,
   SendMessageBody,
 } from '@pixmesh/contracts/internal/operator-disputes';
 import { answerCreated } from '@pixmesh/http/answer-created';
-import { parseShape } from '@pixmesh/http/json-request';
 import { answerList, readListQuery } from '@pixmesh/http/list-page';
-import { readBody } from '@pixmesh/http/json-request';
+import { parseShape, readBody } from '@pixmesh/http/json-request';
 import { readWrappedBody, requireSent, WRAPPED_BYTES_MAX } from '@pixmesh/http/operator-request';
 import { operatorOf } from '@pixmesh/http/internal-auth';
-import { AppError } from '@pixmesh/kernel/app-error';
-import { type DisputeId, readPathId } from '@pixmesh/kernel/ids';
-import type { OperatorId } from '@pixmesh/kernel/ids';
+import { type DisputeId, type OperatorId, readPathId } from '@pixmesh/kernel/ids';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { findAnyCharge } from '#charge/charges.sql.ts';
@@ -21,18 +19,16 @@ import { findAnyCharge } from '#charge/charges.sql.ts';
 import { toOperatorDispute } from './dispute-resource.ts';
 import type { DisputeRow } from './dispute-row.ts';
 import { listMessages } from './dispute-messages.sql.ts';
-import { findDispute } from './disputes.sql.ts';
 import { disputeExists, listDisputes } from './list-disputes.sql.ts';
-import { sendDefense } from './send-defense.ts';
+import { type DefenseDeps, sendDefense } from './send-defense.ts';
 import { replayMessage, sendMessage } from './send-message.ts';
-
-type RouteDeps = Parameters<typeof sendDefense>[0];
+import { readDispute } from './store-defense.ts';
 
 /**
  * Disputes for operators, called by the gateway for the installation: no tenant stands in the token, so a call with
  * one is refused (decision 197).
  */
-export function registerOperatorDisputes(app: FastifyInstance, deps: RouteDeps): void {
+export function registerOperatorDisputes(app: FastifyInstance, deps: DefenseDeps): void {
   app.get(OPERATOR_DISPUTE_PATHS.list, async (request) => {
     const { filters, ...page } = readListQuery(ListDisputesQuery, request.query);
     const wanted = {
@@ -41,7 +37,7 @@ export function registerOperatorDisputes(app: FastifyInstance, deps: RouteDeps):
       status: filters.status,
       endToEndId: filters.end_to_end_id,
     };
-    return await answerList<Awaited<ReturnType<typeof show>> & { id: string }>({
+    return await answerList<OperatorDispute>({
       page,
       fetch: async (limit) => {
         const rows = await listDisputes(deps.db, wanted, { ...page, limit });
@@ -53,33 +49,33 @@ export function registerOperatorDisputes(app: FastifyInstance, deps: RouteDeps):
   });
 
   app.get(OPERATOR_DISPUTE_PATHS.get, async (request) => {
-    return await read(deps, readOwnId(request));
+    return await show(deps, await readDispute(deps.db, readOwnId(request)));
   });
 
   app.post(OPERATOR_DISPUTE_PATHS.defense, async (request) => {
-    const { id } = await read(deps, readOwnId(request));
+    const { id } = await readDispute(deps.db, readOwnId(request));
     const { text } = readBody(DefenseBody, request);
-    return await show(deps, await sendDefense(deps, id as DisputeId, text));
+    return await show(deps, await sendDefense(deps, id, text));
   });
 
   app.post(
     OPERATOR_DISPUTE_PATHS.messages,
     { bodyLimit: WRAPPED_BYTES_MAX },
     async (request, reply) => {
-      const { id } = await read(deps, readOwnId(request));
+      const { id } = await readDispute(deps.db, readOwnId(request));
       const asked = readWrappedBody(SendMessageBody, request);
-      const sent = await sendOnce(deps, id as DisputeId, {
+      const sent = await sendOnce(deps, id, {
         ...asked,
         operatorId: operatorOf(request).operator_id,
       });
-      return answerCreated(reply, sent, await read(deps, sent.disputeId));
+      return answerCreated(reply, sent, await show(deps, await readDispute(deps.db, sent.disputeId)));
     },
   );
 }
 
 /** What was sent before is answered before the body is validated (decisions 52, 253). */
 async function sendOnce(
-  deps: RouteDeps,
+  deps: DefenseDeps,
   disputeId: DisputeId,
   asked: SendMessageBody & { operatorId: OperatorId },
 ) {
@@ -91,15 +87,9 @@ async function sendOnce(
   return await sendMessage(deps, { id, disputeId, operatorId, ...parsed });
 }
 
-async function read(deps: RouteDeps, id: DisputeId) {
-  const dispute = await findDispute(deps.db, id);
-  if (dispute === null) throw new AppError('DISPUTE_NOT_FOUND');
-  return await show(deps, dispute);
-}
-
-async function show(deps: RouteDeps, dispute: DisputeRow) {
-  const charge = await findAnyCharge(deps.db, dispute.chargeId);
-  const messages = await listMessages(deps.db, dispute.id);
+async function show({ db }: DefenseDeps, dispute: DisputeRow): Promise<OperatorDispute> {
+  const charge = await findAnyCharge(db, dispute.chargeId);
+  const messages = await listMessages(db, dispute.id);
   return toOperatorDispute(dispute, { reference: charge?.reference ?? null }, messages);
 }
 

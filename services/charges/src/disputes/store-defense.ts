@@ -87,7 +87,8 @@ async function writeDefense(deps: ChangeDeps, defended: DisputeRow): Promise<boo
   return await applyChange(deps, { dispute: defended, charge, isNew: false }, review(charge));
 }
 
-async function readDispute(db: Database, id: DisputeId): Promise<DisputeRow> {
+/** @throws AppError `DISPUTE_NOT_FOUND` */
+export async function readDispute(db: Database, id: DisputeId): Promise<DisputeRow> {
   const dispute = await findDispute(db, id);
   if (dispute === null) throw new AppError('DISPUTE_NOT_FOUND');
   return dispute;

@@ -1,13 +1,15 @@
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
+import type { DisputeRow } from '#disputes/dispute-row.ts';
+
 /** A dispute of ours as it is compared, with what shows how much of its Pix can be blocked. */
 export type ComparedDispute = {
   id: string;
   infractionId: string;
   amount: bigint;
-  status: 'open' | 'under_review' | 'won' | 'lost';
-  block: 'none' | 'standing' | 'ended';
+  status: DisputeRow['status'];
+  block: DisputeRow['block'];
   /** Nothing of the Pix has gone back: all of the dispute's amount must stand blocked. */
   isUntouched: boolean;
   chargeStatus: string;

@@ -1,8 +1,11 @@
+import type { SuspenseAction } from '@pixmesh/contracts/internal/suspense';
 import type { ChargeId, DisputeId, HoldId, RefundId } from '@pixmesh/kernel/ids';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
 import type { StoredStatus } from '#charge/charge-row.ts';
 import type { Cause } from '#charge/transitions.ts';
+import type { RefundRow } from '#refunds/refund-row.ts';
+import type { Resolution } from '#suspense/resolutions.sql.ts';
 
 /** A change of a charge as its history has it. */
 export type ChargeMove = {
@@ -18,7 +21,7 @@ export type RefundSteps = {
   id: RefundId;
   hold_id: HoldId;
   amount: bigint;
-  status: 'intent' | 'processing' | 'completed' | 'failed';
+  status: RefundRow['status'];
   created_at: Date;
   ended_at: Date | null;
 };
@@ -30,9 +33,9 @@ export type ReturnSteps = { end_to_end_id: string; return_id: string };
 
 export type ResolutionSteps = {
   id: string;
-  action: 'accept' | 'return';
+  action: SuspenseAction;
   amount: bigint;
-  status: 'processing' | 'completed' | 'failed';
+  status: Resolution['status'];
   created_at: Date;
   completed_at: Date | null;
 };

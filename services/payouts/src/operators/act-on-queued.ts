@@ -3,16 +3,16 @@ import type { AccountSettings } from '@pixmesh/contracts/internal/caller-claims'
 import type { Deadline } from '@pixmesh/http/deadline';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { type OperatorId, type PayoutId, toAcquirerId } from '@pixmesh/kernel/ids';
-import type { Database, Queryable } from '@pixmesh/postgres/pool';
+import type { Database } from '@pixmesh/postgres/pool';
 import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 
 import { holdRelease } from '#payouts/ledger-commands.ts';
 import { movePayout } from '#payouts/move-payouts.sql.ts';
 import { payoutEvents } from '#payouts/payout-events.ts';
-import { isVisible, type VisiblePayout } from '#payouts/payout-row.ts';
-import { findAnyPayout } from '#payouts/payouts.sql.ts';
+import type { VisiblePayout } from '#payouts/payout-row.ts';
 
 import { decideApproval, decideCancellation, type QueueDecision } from './decide-in-queue.ts';
+import { findVisible } from './find-operator-payout.ts';
 
 /** A payout leaves the queue once; a second read always finds how. */
 const READS_MAX = 3;
@@ -122,11 +122,4 @@ async function actOnce(deps: QueueDeps, id: PayoutId, steps: QueueSteps): Promis
     }
   }
   throw new AppError('INTERNAL_ERROR', { message: 'a queued payout would not rest' });
-}
-
-/** @throws AppError `PAYOUT_NOT_FOUND` for an intent too, which is shown to nobody */
-export async function findVisible(db: Queryable, id: PayoutId | null): Promise<VisiblePayout> {
-  const payout = id === null ? null : await findAnyPayout(db, id);
-  if (payout === null || !isVisible(payout)) throw new AppError('PAYOUT_NOT_FOUND');
-  return payout;
 }
