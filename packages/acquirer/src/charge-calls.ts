@@ -11,6 +11,7 @@ import { type AcquirerCall, type CallAcquirer, FOREIGN_CODE, UNREADABLE } from '
 import { documentField } from './document-field.ts';
 import { leadsElsewhere } from './foreign-code.ts';
 import { lookUp } from './look-up.ts';
+import type { Operation } from './outcome-rules.ts';
 import { readCharge } from './read-answer.ts';
 
 /**
@@ -63,11 +64,7 @@ export async function cancelCharge(
   return charge?.status === 'removed_by_receiver' ? { kind: 'canceled', charge } : UNREADABLE;
 }
 
-function chargeCall<Op extends AcquirerCall['operation']>(
-  operation: Op,
-  method: AcquirerCall['method'],
-  txid: string,
-) {
+function chargeCall(operation: Operation, method: AcquirerCall['method'], txid: string) {
   return { operation, method, path: `/v2/cob/${encodeURIComponent(txid)}` };
 }
 

@@ -1,4 +1,5 @@
 import { startListsJob } from '@pixmesh/acquirer-lists/lists.job';
+import type { DueRowsJob } from '@pixmesh/postgres/due-rows-job';
 import { startDueWorkPoll } from '@pixmesh/postgres/due-work-poll';
 import type { Parts } from '@pixmesh/service/start-service';
 
@@ -6,6 +7,7 @@ import type { CheckDeps } from '#check-deps.ts';
 import type { PayoutsConfig } from '#config.ts';
 import { DUE_WORK } from '#due-work.sql.ts';
 import { observeStops } from '#events.ts';
+import type { PayoutRow } from '#payouts/payout-row.ts';
 import { startStatusCheckJob } from '#status-check/status-check.job.ts';
 import { startOverdueWatch } from '#sending/overdue-watch.job.ts';
 import { countStops } from '#stops/payout-stops.sql.ts';
@@ -20,7 +22,7 @@ type JobsParts = {
   use: Parts['use'];
 };
 
-export type Jobs = { sender: Sender; statusCheck: ReturnType<typeof startStatusCheckJob> };
+export type Jobs = { sender: Sender; statusCheck: DueRowsJob<PayoutRow> };
 
 /**
  * What goes on by itself: sending, status checks, reading what was sent, settling intents, and reports of what takes

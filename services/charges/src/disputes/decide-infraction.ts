@@ -9,8 +9,7 @@ import { assertNever } from '@pixmesh/kernel/app-error';
 import type { ChargeRow, StoredStatus } from '#charge/charge-row.ts';
 import type { Cause } from '#charge/transitions.ts';
 
-import type { DisputeRow } from './dispute-row.ts';
-import { isOpen } from './dispute-row.ts';
+import { type DisputeRow, isOpen } from './dispute-row.ts';
 
 /** What one change of a dispute does, all of it in one transaction. */
 export type DisputeChange = {

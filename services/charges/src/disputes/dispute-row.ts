@@ -3,6 +3,9 @@ import type { AcquirerDispute } from '@pixmesh/acquirer/client';
 import type { AccountId, ChargeId, DisputeId } from '@pixmesh/kernel/ids';
 import type { Cents } from '@pixmesh/kernel/money';
 
+/** The nature of a return under the MED begins so; every other return is the merchant's own (decision 78). */
+export const MED_PREFIX = 'MED_';
+
 /** A dispute as stored, mapped at the edge of `disputes.sql.ts`. */
 export type DisputeRow = {
   id: DisputeId;

@@ -1,7 +1,7 @@
 import type { AccountId, ChargeId, DisputeId } from '@pixmesh/kernel/ids';
 import { toCents } from '@pixmesh/kernel/money';
 import type { Queryable } from '@pixmesh/postgres/pool';
-import { named, sql } from '@pixmesh/postgres/sql';
+import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
 import type { DisputeRow } from './dispute-row.ts';
 import { returnFacts, type ReturnFactsRecord, toReturnedAmount } from './return-facts.sql.ts';
@@ -185,10 +185,7 @@ export async function updateDispute(db: Queryable, dispute: DisputeRow): Promise
   return rows.length === 1;
 }
 
-async function findOne(
-  db: Queryable,
-  statement: Parameters<Queryable['query']>[0],
-): Promise<DisputeRow | null> {
+async function findOne(db: Queryable, statement: Statement): Promise<DisputeRow | null> {
   const rows = await db.query<DisputeRecord>(statement);
   return rows[0] ? toDisputeRow(rows[0]) : null;
 }

@@ -68,7 +68,11 @@ export function registerOperatorDisputes(app: FastifyInstance, deps: DefenseDeps
         ...asked,
         operatorId: operatorOf(request).operator_id,
       });
-      return answerCreated(reply, sent, await show(deps, await readDispute(deps.db, sent.disputeId)));
+      return answerCreated(
+        reply,
+        sent,
+        await show(deps, await readDispute(deps.db, sent.disputeId)),
+      );
     },
   );
 }

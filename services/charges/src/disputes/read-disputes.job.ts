@@ -6,13 +6,11 @@ import { leaseReading, type Reading } from './dispute-list.sql.ts';
 import { readDisputes, type ReadDisputesDeps } from './read-disputes.ts';
 
 /** Reads the acquirer's infractions every few seconds, one replica at a time, for as long as the process lives. */
-export function startReadDisputesJob(
-  deps: ReadDisputesDeps & { signal?: WakeSignal },
-): PollingLoop {
+export function startReadDisputesJob(deps: ReadDisputesDeps & { signal: WakeSignal }): PollingLoop {
   return startDueRowsJob<Reading>({
     name: 'read disputes',
     logger: deps.logger,
-    ...(deps.signal && { signal: deps.signal }),
+    signal: deps.signal,
     inFlightMax: 1,
     sources: [{ take: () => leaseReading(deps.db, deps.leaseMs), max: 1 }],
     handle: (reading) => readDisputes(deps, reading),

@@ -2,7 +2,7 @@ import type { AcquirerDispute } from '@pixmesh/acquirer/client';
 import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
-import { MED_PREFIX } from './med-prefix.ts';
+import { MED_PREFIX } from './dispute-row.ts';
 
 /** Records the acquirer's status of a dispute of a Pix in suspense; false where it is recorded already. */
 export async function recordSuspendedDispute(

@@ -4,7 +4,7 @@ import { type Cents, toCents } from '@pixmesh/kernel/money';
 
 import type { ChargeRow, StoredStatus } from '#charge/charge-row.ts';
 import { mayMove } from '#charge/transitions.ts';
-import { MED_PREFIX } from '#disputes/med-prefix.ts';
+import { MED_PREFIX } from '#disputes/dispute-row.ts';
 import type { Disposition } from '#received/decide-received.ts';
 
 /** Why a return cannot be booked by itself: an operator has to decide. */

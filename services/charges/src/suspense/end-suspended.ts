@@ -8,7 +8,12 @@ import type { UnbookedReason } from '#returns/decide-return.ts';
 import { insertPixReturn, type RecordedReturn } from '#returns/pix-returns.sql.ts';
 
 import { type LockedItem, lockItem } from './lock-item.sql.ts';
-import { insertResolution, lockResolution, orderReturn } from './resolutions.sql.ts';
+import {
+  insertResolution,
+  lockResolution,
+  orderReturn,
+  type Resolution,
+} from './resolutions.sql.ts';
 import { itemReturnCommand } from './suspense-commands.ts';
 import type { SuspenseItem } from './suspense-item.ts';
 
@@ -55,10 +60,7 @@ async function bookOnce(
 async function bookLocked(
   tx: Transaction,
   locked: LockedItem,
-  {
-    returned,
-    existing,
-  }: { returned: PixReturn; existing: Awaited<ReturnType<typeof lockResolution>> },
+  { returned, existing }: { returned: PixReturn; existing: Resolution | null },
 ): Promise<void> {
   const end = itemReturnCommand(locked, returned);
   const disposition = end.isPart ? 'suspense_part' : 'suspense';

@@ -3,9 +3,9 @@ import {
   holdReleaseCommandId,
   holdSettleCommandId,
   receivedPixCommandId,
+  releasePendingIdOf,
   suspenseResolveCommandId,
 } from '@pixmesh/contracts/internal/ledger-command-ids';
-import { releasePendingIdOf } from '@pixmesh/contracts/internal/ledger-command-ids';
 
 import { disputeCommandId } from '#disputes/dispute-commands.ts';
 import { disputeReturnCommandId, receivedPixReturnCommandId } from '#returns/return-commands.ts';

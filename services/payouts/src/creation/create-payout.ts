@@ -3,8 +3,13 @@ import type { CallersRefusal } from '@pixmesh/acquirer-orders/hold-intent';
 import type { AccountSettings } from '@pixmesh/contracts/internal/caller-claims';
 import type { Deadline } from '@pixmesh/http/deadline';
 import { AppError, type ErrorCode } from '@pixmesh/kernel/app-error';
-import type { AccountId, ApplicationId, OperatorId, PayoutId } from '@pixmesh/kernel/ids';
-import { newId } from '@pixmesh/kernel/ids';
+import {
+  type AccountId,
+  type ApplicationId,
+  newId,
+  type OperatorId,
+  type PayoutId,
+} from '@pixmesh/kernel/ids';
 import { toCents } from '@pixmesh/kernel/money';
 import { sealSecret } from '@pixmesh/kernel/sealed-secret';
 import { currentTraceParent } from '@pixmesh/telemetry/tracing';

@@ -8,7 +8,7 @@ import {
 } from '@pixmesh/contracts/internal/ledger-command-ids';
 import type { BookedJournal } from '@pixmesh/contracts/internal/ledger-reads';
 import { AppError } from '@pixmesh/kernel/app-error';
-import { fromAcquirerId, toAcquirerId } from '@pixmesh/kernel/ids';
+import { fromAcquirerId, type PayoutId, toAcquirerId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Check, CheckOutcome } from '@pixmesh/reconciliation/check';
 import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
@@ -166,17 +166,18 @@ async function sendsOf(
   deps: AcquirerBalanceCheckDeps,
   sent: readonly AcquirerPayout[],
 ): Promise<Movement[]> {
-  const moved = sent.filter(({ status }) => status !== 'rejected');
-  const ids = moved.flatMap(({ idEnvio }) =>
-    idEnvio === null ? [] : (fromAcquirerId(idEnvio) ?? []),
-  );
+  const moved = sent.flatMap((send) => {
+    const { status, idEnvio } = send;
+    const id = status === 'rejected' || idEnvio === null ? null : fromAcquirerId<PayoutId>(idEnvio);
+    return id === null ? [] : [{ send, id }];
+  });
+  const ids = moved.map(({ id }) => id);
   const payouts = new Map(
     (await findPayoutsById(deps.db, ids)).map((payout) => [payout.id, payout]),
   );
   const recorded = await findReturnsOfPayouts(deps.db, ids);
-  return moved.flatMap((send): Movement[] => {
-    const id = send.idEnvio === null ? null : fromAcquirerId<never>(send.idEnvio);
-    const payout = id === null ? undefined : payouts.get(id);
+  return moved.flatMap(({ send, id }): Movement[] => {
+    const payout = payouts.get(id);
     if (!payout) return [];
     const commandIds = [
       holdSettleCommandId(payout),

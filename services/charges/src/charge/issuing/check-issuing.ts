@@ -103,8 +103,7 @@ async function afterNotFound(
   callBeforeMs: number,
 ): Promise<ChargeRow> {
   await markNotFound(deps.db, charge);
-  const limits = { acquirerTimeoutMs: deps.acquirerTimeoutMs, giveUpMs: deps.giveUpMs };
-  const next = decideAfterNotFound(charge, limits);
+  const next = decideAfterNotFound(charge, deps);
   switch (next.kind) {
     case 'check_later':
       return charge;
