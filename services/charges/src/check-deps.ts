@@ -7,7 +7,7 @@ import type { IssuingDeps } from '#charge/issuing/issuing-deps.ts';
 import type { ChargeMoves } from '#charge/move-charges.sql.ts';
 import type { ChargesConfig } from '#config.ts';
 import type { ChargeReceipts } from '#received/receipts.sql.ts';
-import type { RecordedPix } from '#received/received-pix.sql.ts';
+import type { RecordedPixReads } from '#received/received-pix.sql.ts';
 import type { Signals } from '#signals.ts';
 import type { StatusCheckDeps } from '#status-check/status-check.job.ts';
 
@@ -26,7 +26,7 @@ export function createCheckDeps({
   db: Database;
   moves: ChargeMoves;
   receipts: ChargeReceipts;
-  recordedPix: RecordedPix;
+  recordedPix: RecordedPixReads;
   logger: Logger;
   acquirer: Acquirer;
   signals: Signals;

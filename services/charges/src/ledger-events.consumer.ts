@@ -13,7 +13,7 @@ import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { markPaid, type MarkPaidDeps } from '#received/mark-paid.ts';
-import { recordHoldEndRefusal } from '#refunds/hold-refused.ts';
+import { recordHoldEndRefusal } from '#refunds/record-hold-end-refusal.ts';
 import { confirmCredited, confirmResolved } from '#suspense/confirm-resolution.ts';
 
 /**

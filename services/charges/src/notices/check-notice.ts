@@ -59,7 +59,7 @@ async function applyFound(
   notice: PixNotice,
   { recorded, found }: { recorded: RecordedReceived | null; found: Lookup<ReceivedPix> },
 ): Promise<NoticeOutcome | 'repeat'> {
-  const charge = found.kind === 'found' ? await findCharge(deps, found.value) : null;
+  const charge = found.kind === 'found' ? await findNamedCharge(deps, found.value) : null;
   const step = decideNotice(found, { charge, recorded, pixKey: deps.pixKey });
   switch (step.kind) {
     case 'repeat':
@@ -95,7 +95,7 @@ async function recordUnseen(
   await recordReceived(deps, charge, { pix, disposition });
 }
 
-async function findCharge(deps: NoticeDeps, { txid }: ReceivedPix): Promise<ChargeRow | null> {
+async function findNamedCharge(deps: NoticeDeps, { txid }: ReceivedPix): Promise<ChargeRow | null> {
   const id = txid === null ? null : fromAcquirerId<ChargeId>(txid);
   return id === null ? null : await findAnyCharge(deps.db, id);
 }

@@ -45,9 +45,9 @@ export async function insertUnowned(
 }
 
 /** Reads which of some Pix are recorded already. Reads that come together share a statement. */
-export type RecordedPix = WriteBatcher<readonly string[], RecordedReceived[]>;
+export type RecordedPixReads = WriteBatcher<readonly string[], RecordedReceived[]>;
 
-export function createRecordedPix(db: Queryable): RecordedPix {
+export function createRecordedPix(db: Queryable): RecordedPixReads {
   return createWriteBatcher(async (reads) => {
     const recorded = await findRecorded(db, reads.flat());
     return reads.map((ids) => recorded.filter(({ endToEndId }) => ids.includes(endToEndId)));

@@ -3,7 +3,7 @@ import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
 /** A charge that a Pix pays or is credited to, with the credits recorded for it. */
-export type CreditedCharge = {
+export type ComparedCredit = {
   id: string;
   accountId: string;
   status: string;
@@ -48,7 +48,7 @@ const CREDITS = sql`
 export async function listCredits(
   db: Queryable,
   page: { after: string | null; limit: number },
-): Promise<CreditedCharge[]> {
+): Promise<ComparedCredit[]> {
   const rows = await db.query<CreditRecord>(
     named(
       'list_credits',
@@ -65,14 +65,14 @@ export async function listCredits(
         order by id`,
     ),
   );
-  return rows.map(toCreditedCharge);
+  return rows.map(toComparedCredit);
 }
 
 /** Those of the charges that a Pix pays or is credited to. */
 export async function findCredits(
   db: Queryable,
   ids: readonly string[],
-): Promise<CreditedCharge[]> {
+): Promise<ComparedCredit[]> {
   if (ids.length === 0) return [];
   const rows = await db.query<CreditRecord>(
     named(
@@ -80,7 +80,7 @@ export async function findCredits(
       sql`select ${COLUMNS} from charges ${CREDITS} where id = any(${ids}::uuid[]) and (${CREDITED})`,
     ),
   );
-  return rows.map(toCreditedCharge);
+  return rows.map(toComparedCredit);
 }
 
 /** Charges that a Pix of the last time is credited to; some have no event of their own yet. */
@@ -108,7 +108,7 @@ type CreditRecord = {
   credited_at: Date | null;
 };
 
-function toCreditedCharge(row: CreditRecord): CreditedCharge {
+function toComparedCredit(row: CreditRecord): ComparedCredit {
   return {
     id: row.id,
     accountId: row.account_id,

@@ -8,7 +8,7 @@ import { LIST_SKEW_MS } from '@pixmesh/reconciliation/list-pages';
 import { comparePages, createResources } from '@pixmesh/reconciliation/resources';
 
 import {
-  type CreditedCharge,
+  type ComparedCredit,
   findChargesPaidSince,
   findCredits,
   listCredits,
@@ -23,7 +23,7 @@ export type CreditCheckDeps = { db: Database; ledger: Pick<LedgerReads, 'findJou
  * was accepted, or credited, becomes paid. Left: our charges; right: their credits.
  */
 export function creditCheck(deps: CreditCheckDeps): Check {
-  const chargesIn = createResources<CreditedCharge>({
+  const chargesIn = createResources<ComparedCredit>({
     db: deps.db,
     topic: TOPICS.chargesEvents,
     pageSize: CHARGES_PER_PAGE,
@@ -40,7 +40,7 @@ export function creditCheck(deps: CreditCheckDeps): Check {
 
 async function compareAll(
   deps: CreditCheckDeps,
-  charges: readonly CreditedCharge[],
+  charges: readonly ComparedCredit[],
 ): Promise<FoundBreak[]> {
   const ids = charges.flatMap(({ endToEndId }) =>
     endToEndId === null ? [] : [receivedPixCommandId(endToEndId)],
@@ -57,7 +57,7 @@ async function compareAll(
 }
 
 /** The differences of one charge whose Pix was accepted or credited. */
-function compareCredit(charge: CreditedCharge, journal: BookedJournal | null): FoundBreak[] {
+function compareCredit(charge: ComparedCredit, journal: BookedJournal | null): FoundBreak[] {
   const { id, accountId, amount, creditedAt: changedAt } = charge;
   const breaks: FoundBreak[] = [];
   if (!charge.isPaid) {

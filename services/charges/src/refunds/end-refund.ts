@@ -14,7 +14,7 @@ import { writeReturn } from '#returns/book-return.ts';
 import { decideReturned } from '#returns/decide-return-order.ts';
 
 import { holdRelease, holdSettle } from './hold-commands.ts';
-import { completeRefund, failRefund } from './progress.sql.ts';
+import { completeRefund, failRefund } from './refund-orders.sql.ts';
 import type { RefundRow } from './refund-row.ts';
 import { reportRefundProblem, refundEnded } from './refund-metrics.ts';
 import { findRefund } from './refunds.sql.ts';
@@ -27,7 +27,7 @@ export type EndRefundDeps = {
 };
 
 /** A return as it was seen, by the refund's own status check or under its charge. */
-type SeenReturn = { endToEndId: string; returned: PixReturn };
+type ShownReturn = { endToEndId: string; returned: PixReturn };
 
 /**
  * Ends the refund that a return at the acquirer is, by whichever check sees it first: carried out, or not and never to
@@ -37,7 +37,7 @@ type SeenReturn = { endToEndId: string; returned: PixReturn };
 export async function endRefund(
   deps: EndRefundDeps,
   charge: ChargeRow,
-  seen: SeenReturn,
+  seen: ShownReturn,
 ): Promise<boolean> {
   const id = fromAcquirerId<RefundId>(seen.returned.id);
   const refund = id === null ? null : await findRefund(deps.db, id);
@@ -77,7 +77,7 @@ export async function endFailed(
 async function endReturned(
   deps: EndRefundDeps,
   charge: ChargeRow,
-  end: SeenReturn & { refund: RefundRow },
+  end: ShownReturn & { refund: RefundRow },
 ): Promise<boolean> {
   await failpoint('charges.refund.before-end');
   try {
@@ -97,7 +97,7 @@ async function endReturned(
 async function writeReturned(
   tx: Transaction,
   receiver: Receiver,
-  { charge, refund, returned }: SeenReturn & { refund: RefundRow; charge: ChargeRow },
+  { charge, refund, returned }: ShownReturn & { refund: RefundRow; charge: ChargeRow },
 ): Promise<void> {
   const { status, refundedAmount } = chargeAfter(charge, refund);
   const moves = status !== charge.status;

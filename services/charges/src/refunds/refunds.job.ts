@@ -3,8 +3,8 @@ import type { WakeSignal } from '@pixmesh/service/wake-signal';
 
 import { startOrdersJob } from '#returns/orders.job.ts';
 
-import { INTENT_TIMEOUT_MS, checkRefundStatus, type RefundCheckDeps } from './check-refund.ts';
-import { countOverdue, refundOrders } from './progress.sql.ts';
+import { INTENT_TIMEOUT_MS, followRefund, type FollowRefundDeps } from './follow-refund.ts';
+import { countOverdue, refundOrders } from './refund-orders.sql.ts';
 import type { RefundRow } from './refund-row.ts';
 import { observeOverdue } from './refund-metrics.ts';
 
@@ -14,7 +14,7 @@ const IN_FLIGHT_MAX = 8;
 const LEASE_MARGIN_MS = 2_000;
 
 /** Orders refunds from the acquirer, follows them to their end, and settles intents that their calls left behind. */
-export function startRefundsJob(deps: RefundCheckDeps & { signal: WakeSignal }): PollingLoop {
+export function startRefundsJob(deps: FollowRefundDeps & { signal: WakeSignal }): PollingLoop {
   // A status check and the call that may follow it fit into one lease.
   const leaseMs = Math.max(2 * deps.acquirerTimeoutMs, INTENT_TIMEOUT_MS) + LEASE_MARGIN_MS;
   observeOverdue(() => countOverdue(deps.db));
@@ -27,7 +27,7 @@ export function startRefundsJob(deps: RefundCheckDeps & { signal: WakeSignal }):
     inFlightMax: IN_FLIGHT_MAX,
     leaseMs,
     acquirerTimeoutMs: deps.acquirerTimeoutMs,
-    handle: (leased) => checkRefundStatus(deps, leased),
+    handle: (leased) => followRefund(deps, leased),
     describe: ({ id }) => ({ refund_id: id }),
   });
 }

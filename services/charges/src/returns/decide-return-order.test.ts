@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 
 import { aPixReturn } from '#test/a-received-pix.ts';
 
-import { type CheckStep, decideOrderCheck, type ReturnOrder } from './decide-return-order.ts';
+import { type OrderCheckStep, decideOrderCheck, type ReturnOrder } from './decide-return-order.ts';
 
 const limits = { acquirerTimeoutMs: 4_000, refusalWaitMs: 900_000 };
 const readAt = new Date('2026-11-21T12:00:00.000Z');
@@ -92,7 +92,7 @@ test('age alone never ends a return, and nothing is ordered while a call may be 
   );
 });
 
-function describeStep(step: CheckStep): string {
+function describeStep(step: OrderCheckStep): string {
   if (step.kind === 'fail') return `fail ${step.reason}`;
   return step.kind === 'contradicted' ? step.problem : step.kind;
 }

@@ -22,7 +22,7 @@ type ReturnStep =
   | { kind: 'in_progress'; returnId: string | null }
   | { kind: 'contradicted'; problem: OrderProblem };
 
-export type CheckStep = ReturnStep | { kind: 'order_again' } | { kind: 'check_later' };
+export type OrderCheckStep = ReturnStep | { kind: 'order_again' } | { kind: 'check_later' };
 
 export type OrderProblem = 'vanished' | 'other_amount';
 
@@ -39,7 +39,7 @@ export function decideOrderCheck(
   order: ReturnOrder,
   found: Lookup<PixReturn>,
   limits: Limits,
-): CheckStep {
+): OrderCheckStep {
   switch (found.kind) {
     case 'unknown':
       return { kind: 'check_later' };

@@ -5,9 +5,9 @@ import { createLogger } from '@pixmesh/telemetry/logger';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { refundOrders } from '#refunds/progress.sql.ts';
-import { checkRefundStatus, type RefundCheckDeps } from '#refunds/check-refund.ts';
-import { checkItemReturn } from '#suspense/check-item-return.ts';
+import { refundOrders } from '#refunds/refund-orders.sql.ts';
+import { followRefund, type FollowRefundDeps } from '#refunds/follow-refund.ts';
+import { followItemReturn } from '#suspense/follow-item-return.ts';
 import { returnItemOrders } from '#suspense/resolutions.sql.ts';
 
 /** The one mechanism under both kinds of ordered returns, against the tables of both. */
@@ -50,7 +50,7 @@ type Kind = {
 
 function depsWith(refund: () => Promise<RefundOutcome>) {
   const checks = { firstMs: 1_000, maxMs: 2_000 };
-  const deps: Partial<RefundCheckDeps> = {
+  const deps: Partial<FollowRefundDeps> = {
     db: database.db,
     logger: createLogger('charges', 'silent'),
     wakeOutbox: () => undefined,
@@ -60,7 +60,7 @@ function depsWith(refund: () => Promise<RefundOutcome>) {
     unknownChecks: checks,
     acceptedChecks: checks,
   };
-  return deps as RefundCheckDeps;
+  return deps as FollowRefundDeps;
 }
 
 function kindOf(table: 'refunds' | 'suspense_resolutions'): Kind {
@@ -79,10 +79,10 @@ function kindOf(table: 'refunds' | 'suspense_resolutions'): Kind {
       const lease = { limit: 10, leaseMs: LEASE_MS };
       if (table === 'refunds') {
         const rows = await refundOrders.leaseDue(database.db, lease);
-        await Promise.all(rows.map((row) => checkRefundStatus(deps, { row, callBeforeMs })));
+        await Promise.all(rows.map((row) => followRefund(deps, { row, callBeforeMs })));
       } else {
         const rows = await returnItemOrders.leaseDue(database.db, lease);
-        await Promise.all(rows.map((row) => checkItemReturn(deps, { row, callBeforeMs })));
+        await Promise.all(rows.map((row) => followItemReturn(deps, { row, callBeforeMs })));
       }
       return calls;
     },

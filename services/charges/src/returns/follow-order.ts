@@ -7,7 +7,7 @@ import { toAcquirerId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 
 import {
-  type CheckStep,
+  type OrderCheckStep,
   decideOrderCheck,
   decideReturned,
   type OrderProblem,
@@ -75,7 +75,7 @@ async function callFor(
   return outcome.kind === 'accepted' ? { kind: 'accepted', value: outcome.refund } : outcome;
 }
 
-type Step = OrderStep<PixReturn> | Exclude<CheckStep, { kind: 'order_again' }>;
+type Step = OrderStep<PixReturn> | Exclude<OrderCheckStep, { kind: 'order_again' }>;
 
 /** Every write is guarded by the version of the row: an answer that comes too late changes nothing. */
 async function applyStep<Row extends OrderRow>(

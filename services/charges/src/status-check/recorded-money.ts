@@ -4,7 +4,7 @@ import type { Queryable } from '@pixmesh/postgres/pool';
 
 import { findDisputedPix } from '#disputes/disputes.sql.ts';
 import type { Disposition } from '#received/decide-received.ts';
-import type { RecordedPix } from '#received/received-pix.sql.ts';
+import type { RecordedPixReads } from '#received/received-pix.sql.ts';
 import { findOwnRefunds } from '#refunds/refunds.sql.ts';
 import { findReturns } from '#returns/pix-returns.sql.ts';
 
@@ -29,7 +29,7 @@ export type ShownMoney = {
   knownDisputed?: readonly string[];
 };
 
-export type RecordedMoneyDeps = { db: Queryable; recordedPix: RecordedPix };
+export type RecordedMoneyDeps = { db: Queryable; recordedPix: RecordedPixReads };
 
 /** One name of a return: the acquirer's ids of returns are unique within their Pix. */
 export function returnKey(endToEndId: string, returnId: string): string {

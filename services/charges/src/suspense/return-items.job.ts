@@ -3,7 +3,7 @@ import type { WakeSignal } from '@pixmesh/service/wake-signal';
 
 import { startOrdersJob } from '#returns/orders.job.ts';
 
-import { checkItemReturn, type ReturnItemDeps } from './check-item-return.ts';
+import { followItemReturn, type ReturnItemDeps } from './follow-item-return.ts';
 import { type Resolution, returnItemOrders } from './resolutions.sql.ts';
 
 /** Returns that the job has under way at most: operators decide them one by one. */
@@ -23,7 +23,7 @@ export function startReturnItemsJob(
     inFlightMax: IN_FLIGHT_MAX,
     leaseMs,
     acquirerTimeoutMs,
-    handle: (leased) => checkItemReturn(deps, leased),
+    handle: (leased) => followItemReturn(deps, leased),
     describe: ({ id }) => ({ resolution_id: id }),
   });
 }

@@ -17,7 +17,7 @@ export type ReturnItemDeps = EndSuspendedDeps & FollowDeps;
  * One status check of the leased return of an item in suspense: it is followed at the acquirer, under its own id. Money
  * leaves once, whatever gets lost on the way.
  */
-export async function checkItemReturn(
+export async function followItemReturn(
   deps: ReturnItemDeps,
   leased: LeasedOrder<Resolution>,
 ): Promise<void> {

@@ -5,7 +5,7 @@ import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import type { z } from 'zod';
 
-import { contradictHold } from './progress.sql.ts';
+import { contradictHold } from './refund-orders.sql.ts';
 import { holdContradicted } from './refund-metrics.ts';
 import { findRefund } from './refunds.sql.ts';
 

@@ -14,7 +14,7 @@ import {
 } from '#returns/follow-order.ts';
 
 import { endFailed, endRefund, type EndRefundDeps } from './end-refund.ts';
-import { refundOrders } from './progress.sql.ts';
+import { refundOrders } from './refund-orders.sql.ts';
 import { type IntentDeps, refundIntents } from './refund-intents.ts';
 import type { RefundRow } from './refund-row.ts';
 import { reportRefundProblem, refundCalled } from './refund-metrics.ts';
@@ -25,7 +25,7 @@ export const INTENT_TIMEOUT_MS = 5_000;
 const TRIES_MAX = 5;
 
 /** What following refunds needs; periods in milliseconds. */
-export type RefundCheckDeps = EndRefundDeps &
+export type FollowRefundDeps = EndRefundDeps &
   IntentDeps &
   FollowDeps & { intentChecks: CheckPeriods };
 
@@ -33,8 +33,8 @@ export type RefundCheckDeps = EndRefundDeps &
  * One status check of a leased row: an intent is settled with the ledger; a refund is followed at the acquirer, under
  * its own id. Money leaves once, whatever gets lost on the way.
  */
-export async function checkRefundStatus(
-  deps: RefundCheckDeps,
+export async function followRefund(
+  deps: FollowRefundDeps,
   leased: LeasedOrder<RefundRow>,
 ): Promise<void> {
   const refund = leased.row;
@@ -43,7 +43,7 @@ export async function checkRefundStatus(
   await followOrder(deps, kindOf(deps), leased);
 }
 
-function kindOf(deps: RefundCheckDeps): OrderKind<RefundRow> {
+function kindOf(deps: FollowRefundDeps): OrderKind<RefundRow> {
   return {
     orders: refundOrders,
     failpoint: (name) => failpoint(`charges.refund.${name}`),
@@ -55,7 +55,7 @@ function kindOf(deps: RefundCheckDeps): OrderKind<RefundRow> {
 }
 
 async function endAsSeen(
-  deps: RefundCheckDeps,
+  deps: FollowRefundDeps,
   { chargeId, endToEndId }: RefundRow,
   returned: PixReturn,
 ): Promise<void> {
@@ -67,7 +67,7 @@ async function endAsSeen(
   throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'the charge of a refund kept moving' });
 }
 
-async function checkIntent(deps: RefundCheckDeps, intent: RefundRow): Promise<void> {
+async function checkIntent(deps: FollowRefundDeps, intent: RefundRow): Promise<void> {
   const outcome = await settleIntent(refundIntents(deps), intent, deadlineIn(INTENT_TIMEOUT_MS));
   if (outcome.kind === 'finished' || outcome.kind === 'dropped') return;
   const nextInMs = nextCheckMs(intent.checks, deps.intentChecks);
