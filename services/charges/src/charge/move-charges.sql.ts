@@ -1,19 +1,18 @@
 import assert from 'node:assert/strict';
 
 import type { Receiver } from '@pixmesh/contracts/http/charge';
-import { CHARGE_EVENTS, type ChargeEventType } from '@pixmesh/contracts/messages/charge-event.v1';
-import { newId } from '@pixmesh/kernel/ids';
+import type { ChargeEventType } from '@pixmesh/contracts/messages/charge-event.v1';
 import type { Cents } from '@pixmesh/kernel/money';
 import { appendBatch, type MessagesOfChange } from '@pixmesh/postgres/batched-messages';
 import { countMoves } from '@pixmesh/postgres/count-moves';
-import { type OutboundEvent, outboundEvent } from '@pixmesh/postgres/events';
+import type { OutboundEvent } from '@pixmesh/postgres/events';
 import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 import { createWriteBatcher, type WriteBatcher } from '@pixmesh/postgres/write-batcher';
 import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 
 import { byId, type ChangeOfCharge } from './by-id.ts';
-import { toChargeResource } from './charge-resource.ts';
+import { chargeEvents } from './charge-events.ts';
 import type { ChargeRow, StoredStatus } from './charge-row.ts';
 import { CHARGES_MOVED } from './charge-metrics.ts';
 import { type Cause, mayMove } from './transitions.ts';
@@ -104,37 +103,6 @@ function announced(
     eventSequence: from.eventSequence + events.length,
   };
   return { move: toMove({ ...change, events }), after };
-}
-
-/**
- * Catalogue events of one transition, numbered on from the row's counter, each with the state right after
- * the transition (decision 183). `after` must already carry that state.
- */
-export function chargeEvents(
-  after: ChargeRow,
-  types: readonly ChargeEventType[],
-  receiver: Receiver,
-): OutboundEvent[] {
-  // A snapshot shows what the transition made, even where the charge has expired since (decision 184).
-  const data = toChargeResource(after, receiver, after.status);
-  const occurredAt = new Date().toISOString();
-  const { webhookUrl: url, webhookSealedSecret: sealed_secret } = after;
-  return types.map((type, index) => {
-    const sequence = after.eventSequence + index + 1;
-    const place = { key: after.id, sequence };
-    return outboundEvent(CHARGE_EVENTS[type], place, {
-      event_id: newId(),
-      type,
-      version: 1,
-      occurred_at: occurredAt,
-      account_id: after.accountId,
-      application_id: after.applicationId,
-      source: after.source,
-      sequence,
-      destination: url === null ? null : { url, sealed_secret },
-      data,
-    });
-  });
 }
 
 /**

@@ -2,7 +2,8 @@ import type { Receiver } from '@pixmesh/contracts/http/charge';
 import type { Database, Queryable } from '@pixmesh/postgres/pool';
 
 import type { ChargeRow } from '#charge/charge-row.ts';
-import { chargeEvents, moveCharge, type Transition } from '#charge/move-charges.sql.ts';
+import { chargeEvents } from '#charge/charge-events.ts';
+import { moveCharge, type Transition } from '#charge/move-charges.sql.ts';
 import { failpoint } from '#failpoints.ts';
 
 import type { DisputeChange } from './decide-infraction.ts';

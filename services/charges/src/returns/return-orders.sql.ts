@@ -132,7 +132,7 @@ export function createReturnOrders<Row extends OrderRow, Stored extends object>(
       }),
     markAccepted: (db, row, { returnId, checkInMs }) =>
       change(db, row, {
-        what: 'mark_taken',
+        what: 'mark_accepted',
         set: sql`
           unanswered_puts = 0, uncounted_refusal = null, return_id = coalesce(${returnId}, return_id),
           checks = 0, lease_token = null, lease_until = null, ${nextCheck(checkInMs)}`,
