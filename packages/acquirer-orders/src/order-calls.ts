@@ -1,4 +1,5 @@
-import { wasNeverSent } from '@pixmesh/acquirer/never-sent';
+import type { Refused, Unknown } from '@pixmesh/acquirer/acquirer';
+import { wasNeverSent } from '@pixmesh/acquirer/unknown-causes';
 import { assertNever } from '@pixmesh/kernel/app-error';
 
 /** What a row records of the calls that order it at the acquirer. */
@@ -21,10 +22,7 @@ export type Counted<Row extends OrderCalls> = {
 };
 
 /** The acquirer's answer to one call. Only `refused` says that this call has no effect. */
-export type OrderAnswer<Value> =
-  | { kind: 'accepted'; value: Value }
-  | { kind: 'refused'; code: string; message: string }
-  | { kind: 'unknown'; cause: string };
+export type OrderAnswer<Value> = { kind: 'accepted'; value: Value } | Refused | Unknown;
 
 /** What one call means for its row. The service applies it under the version of the row that was counted. */
 export type OrderStep<Value> =

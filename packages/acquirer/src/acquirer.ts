@@ -66,26 +66,22 @@ export type ChargeToIssue = {
   description: string | null;
 };
 
-/**
- * `unknown`: the charge may or may not exist at the acquirer, and a status check decides; `cause` is a short
- * word for logs. `code` and `message` of a refusal are the acquirer's.
- */
-export type IssueOutcome =
-  | { kind: 'issued'; charge: AcquirerCharge }
-  | { kind: 'refused'; code: string; message: string }
-  | { kind: 'unknown'; cause: string };
+/** Nothing is known: the effect may have happened, and a status check decides. `cause` is a short word for logs. */
+export type Unknown = { kind: 'unknown'; cause: string };
+
+/** The acquirer said no, by a code and in words of its own. */
+export type Refused = { kind: 'refused'; code: string; message: string };
+
+export type IssueOutcome = { kind: 'issued'; charge: AcquirerCharge } | Refused | Unknown;
 
 export type CancelOutcome =
   | { kind: 'canceled'; charge: AcquirerCharge }
-  | { kind: 'refused'; code: string; message: string }
+  | Refused
   | { kind: 'not_found' }
-  | { kind: 'unknown'; cause: string };
+  | Unknown;
 
 /** `not_found` is the acquirer's own word for it, never a bare 404 from something in between. */
-export type Lookup<T> =
-  | { kind: 'found'; value: T }
-  | { kind: 'not_found' }
-  | { kind: 'unknown'; cause: string };
+export type Lookup<T> = { kind: 'found'; value: T } | { kind: 'not_found' } | Unknown;
 
 /** The acquirer's record of a charge. An expired one stays `active`; `settled` proves no amount. */
 export type AcquirerCharge = {
@@ -138,11 +134,8 @@ export type RefundToSend = {
   amountCents: bigint;
 };
 
-/** `unknown` as for issuing: a duplicate too, since an earlier call may have had its effect. */
-export type RefundOutcome =
-  | { kind: 'accepted'; refund: PixReturn }
-  | { kind: 'refused'; code: string; message: string }
-  | { kind: 'unknown'; cause: string };
+/** `unknown` for a duplicate too: an earlier call may have had its effect. */
+export type RefundOutcome = { kind: 'accepted'; refund: PixReturn } | Refused | Unknown;
 
 /** The acquirer's record of an infraction under the MED. */
 export type AcquirerDispute = {
@@ -161,11 +154,7 @@ export type AcquirerDispute = {
 
 export type DefenseToSend = { disputeId: string; text: string };
 
-export type DefenseOutcome =
-  | { kind: 'accepted' }
-  | { kind: 'refused'; code: string; message: string }
-  | { kind: 'not_found' }
-  | { kind: 'unknown'; cause: string };
+export type DefenseOutcome = { kind: 'accepted' } | Refused | { kind: 'not_found' } | Unknown;
 
 export type PayoutToSend = {
   /** 1 to 35 letters and digits, chosen by us (decision 61). */
@@ -179,11 +168,8 @@ export type PayoutToSend = {
   description: string | null;
 };
 
-/** `unknown` as for issuing: a duplicate too, since an earlier call may have had its effect. */
-export type SendOutcome =
-  | { kind: 'accepted'; payout: AcquirerPayout }
-  | { kind: 'refused'; code: string; message: string }
-  | { kind: 'unknown'; cause: string };
+/** `unknown` for a duplicate too: an earlier call may have had its effect. */
+export type SendOutcome = { kind: 'accepted'; payout: AcquirerPayout } | Refused | Unknown;
 
 /** The acquirer's record of a Pix that it sent for us. */
 export type AcquirerPayout = {
@@ -211,7 +197,7 @@ export type ReceivedWindow = ListWindow & { returnedOnly?: boolean };
  */
 export type PageOutcome<T> =
   | { kind: 'page'; items: T[]; unreadable: UnreadableItem[]; hasMore: boolean }
-  | { kind: 'unknown'; cause: string };
+  | Unknown;
 
 /** An item that cannot be read: where it stands on its page, and which fields are at fault, never what is in them. */
 export type UnreadableItem = {
@@ -223,6 +209,4 @@ export type UnreadableItem = {
   endToEndId: string | null;
 };
 
-export type BalanceOutcome =
-  | { kind: 'found'; amountCents: bigint }
-  | { kind: 'unknown'; cause: string };
+export type BalanceOutcome = { kind: 'found'; amountCents: bigint } | Unknown;

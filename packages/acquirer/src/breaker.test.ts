@@ -6,7 +6,7 @@ const PROBE_AFTER_MS = 2_000;
 
 type Answer = 'good' | 'bad' | 'none';
 
-const PROOFS = { good: 'there', bad: 'away', none: 'nothing' } as const;
+const PROOFS = { good: 'reachable', bad: 'unreachable', none: 'unknown' } as const;
 
 function aBreaker() {
   const clock = { nowMs: 0 };

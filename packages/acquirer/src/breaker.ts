@@ -7,7 +7,7 @@ import {
   type IBreaker,
 } from 'cockatiel';
 
-/** So many failures in a row, none older than the window, and nothing is sent any more. */
+/** After this many failures in a row within the window, no call is sent. */
 export const FAILURES_MAX = 10;
 export const FAILURES_WINDOW_MS = 60_000;
 
@@ -16,13 +16,13 @@ export type Breaker<T> = {
   run(work: () => Promise<T>): Promise<{ kind: 'ran'; value: T } | { kind: 'open' }>;
 };
 
-/** What a call says of its provider: nothing where its caller left before the answer was due. */
-export type Proof = 'there' | 'away' | 'nothing';
+/** What a call says of its provider: nothing where its caller gave up before the answer was due. */
+export type Proof = 'reachable' | 'unreachable' | 'unknown';
 
 /**
  * Keeps calls from a provider that does not answer. After `probeAfterMs` one call is let through, and the others wait
  * for no answer of it. A call that proves nothing is not counted; the one that was let through has to prove that the
- * provider is there. `now` is a clock that never jumps, in milliseconds.
+ * provider is reachable. `now` is a clock that never jumps, in milliseconds.
  */
 export function createBreaker<T>(deps: {
   proofOf: (value: T) => Proof;
@@ -31,7 +31,7 @@ export function createBreaker<T>(deps: {
   onChange: (isOpen: boolean) => void;
 }): Breaker<T> {
   const policy = circuitBreaker(
-    handleWhenResult((value) => deps.proofOf(value as T) !== 'there'),
+    handleWhenResult((value) => deps.proofOf(value as T) !== 'reachable'),
     { breaker: failuresInARow(deps.now), halfOpenAfter: { next: () => probeLater(deps) } },
   );
   policy.onStateChange((state) => deps.onChange(state !== CircuitState.Closed));
@@ -43,7 +43,7 @@ export function createBreaker<T>(deps: {
       try {
         const value = await policy.execute(async () => {
           const answer = await work();
-          if (deps.proofOf(answer) === 'nothing' && !isProbe) throw new NotCounted(answer);
+          if (deps.proofOf(answer) === 'unknown' && !isProbe) throw new NotCounted(answer);
           return answer;
         });
         return { kind: 'ran', value };

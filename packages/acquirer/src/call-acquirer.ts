@@ -2,21 +2,27 @@ import { assertNever } from '@pixmesh/kernel/app-error';
 import type { Dispatcher, Pool } from 'undici';
 
 import type { TokenSource } from './access-token.ts';
-import type { CallOptions } from './acquirer.ts';
+import type { CallOptions, Refused, Unknown } from './acquirer.ts';
 import { type Breaker, createBreaker, type Proof } from './breaker.ts';
 import { createCallsInTurn } from './calls-in-turn.ts';
 import { exchange } from './exchange.ts';
-import { withBreakerOpen, withoutToken } from './never-sent.ts';
 import { observeBreaker, observeCall } from './observe-call.ts';
 import { decideOutcome, type Operation } from './outcome-rules.ts';
 import { readProblem } from './read-answer.ts';
+import {
+  givenUp,
+  hasCallerGivenUp,
+  isOutage,
+  withBreakerOpen,
+  withoutToken,
+} from './unknown-causes.ts';
 
 /** What a call proved: `done` carries the body still to be read, `unknown` a word on why. */
 export type CallResult =
   | { kind: 'done'; body: unknown }
-  | { kind: 'refused'; code: string; message: string }
+  | Refused
   | { kind: 'not_found' }
-  | { kind: 'unknown'; cause: string };
+  | Unknown;
 
 /** An answer that says "done" but cannot be read proves nothing. */
 export const UNREADABLE = { kind: 'unknown', cause: 'unreadable' } as const;
@@ -39,11 +45,6 @@ export type CallAcquirer = (call: AcquirerCall) => Promise<CallResult>;
 
 /** A read is repeated once with a new token; whatever may have an effect is left to its caller. */
 const READ_TRIES_MAX = 2;
-
-/** The provider is away, or too slow. Whatever else it answered, it is there. */
-const OUTAGE = /^(token_)?(connection|timeout|status_5[0-9]{2})$/;
-/** The caller left before the answer came. */
-const LEFT = /^(token_)?aborted$/;
 
 /** Part of the deadline after which one call tries a provider again that did not answer. */
 const PROBE_AFTER_SHARE = 0.5;
@@ -69,7 +70,7 @@ export function createCallAcquirer(deps: {
     return await observeCall(call.operation, async () => {
       const attempt = await breakerOf(call.operation).run(async () => {
         const result = await callInTime(call);
-        if (result.kind === 'unknown' && proofOf(result) === 'away')
+        if (result.kind === 'unknown' && proofOf(result) === 'unreachable')
           outages.set(call.operation, result.cause);
         return result;
       });
@@ -99,10 +100,8 @@ export function createCallAcquirer(deps: {
     const signal = caller ? AbortSignal.any([deadline.signal, caller]) : deadline.signal;
     try {
       const result = await callWithin(deps, signal, call);
-      const hasLeft = caller?.aborted === true && !deadline.signal.aborted;
-      if (!hasLeft || result.kind !== 'unknown') return result;
-      // What a wait has left of the caller's time may be too short for any provider.
-      return { kind: 'unknown', cause: result.cause.replace('timeout', 'aborted') };
+      const hasGivenUp = caller?.aborted === true && !deadline.signal.aborted;
+      return hasGivenUp && result.kind === 'unknown' ? givenUp(result) : result;
     } finally {
       clearTimeout(timer);
     }
@@ -111,9 +110,9 @@ export function createCallAcquirer(deps: {
 
 /** What a call says of the provider. */
 function proofOf(result: CallResult): Proof {
-  if (result.kind !== 'unknown') return 'there';
-  if (LEFT.test(result.cause)) return 'nothing';
-  return OUTAGE.test(result.cause) ? 'away' : 'there';
+  if (result.kind !== 'unknown') return 'reachable';
+  if (hasCallerGivenUp(result.cause)) return 'unknown';
+  return isOutage(result.cause) ? 'unreachable' : 'reachable';
 }
 
 /** The token, the request and its whole answer. */
@@ -134,7 +133,7 @@ async function callWithin(
       ...(call.answerBytesMax && { answerBytesMax: call.answerBytesMax }),
       signal,
     });
-    if (answer.kind === 'silent') return { kind: 'unknown', cause: answer.cause };
+    if (answer.kind === 'no_answer') return { kind: 'unknown', cause: answer.cause };
     if (answer.status === 401) deps.tokens.drop(token.value);
     if (answer.status !== 401 || tries === triesMax) {
       return readOutcome(call.operation, answer.status, answer.body);

@@ -2,8 +2,8 @@ import { currentAccount } from '@pixmesh/fair-share/current-account';
 import { createFairQueue, type WaitBounds, WAITING_MAX } from '@pixmesh/fair-share/fair-queue';
 import { NoTurnError } from '@pixmesh/fair-share/no-turn-error';
 
-import type { CallOptions } from './acquirer.ts';
-import { withoutTurn } from './never-sent.ts';
+import type { CallOptions, Unknown } from './acquirer.ts';
+import { withoutTurn } from './unknown-causes.ts';
 
 /**
  * Calls at once of one process. A provider that takes 3 s has 60 calls of a merchant with 20 creations a second under
@@ -18,7 +18,7 @@ const WAIT_MS_MAX = 10_000;
 type CallsInTurn = <Result>(
   options: CallOptions | undefined,
   call: () => Promise<Result>,
-) => Promise<Result | ReturnType<typeof withoutTurn>>;
+) => Promise<Result | Unknown>;
 
 /** Makes each call when it has its turn; one that has none in time ends as one that was never sent. */
 export function createCallsInTurn(): CallsInTurn {

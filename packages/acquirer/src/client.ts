@@ -135,7 +135,7 @@ async function fetchToken(pool: Pool, config: AcquirerConfig): Promise<IssuedTok
     body: { grant_type: 'client_credentials' },
     signal: AbortSignal.timeout(config.timeoutMs),
   });
-  if (answer.kind === 'silent') return { kind: 'none', cause: answer.cause };
+  if (answer.kind === 'no_answer') return { kind: 'none', cause: answer.cause };
   if (answer.status !== 200) return { kind: 'none', cause: `status_${answer.status}` };
   const { data } = TokenAnswer.safeParse(answer.body);
   if (data === undefined) return { kind: 'none', cause: 'unreadable' };

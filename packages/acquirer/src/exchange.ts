@@ -6,12 +6,12 @@ import type { Dispatcher, Pool } from 'undici';
 export const ANSWER_BYTES_MAX = 256 * 1024;
 
 /** Why there is no answer to read: a word for logs and metrics. */
-export type Silence = 'timeout' | 'aborted' | 'connection' | 'oversize';
+export type NoAnswerCause = 'timeout' | 'aborted' | 'connection' | 'oversize';
 
 /** `body` is undefined where it is not JSON. */
 export type Exchange =
   | { kind: 'answered'; status: number; body: unknown }
-  | { kind: 'silent'; cause: Silence };
+  | { kind: 'no_answer'; cause: NoAnswerCause };
 
 export type ExchangeRequest = {
   method: Dispatcher.HttpMethod;
@@ -36,10 +36,10 @@ export async function exchange(pool: Pool, request: ExchangeRequest): Promise<Ex
       signal: request.signal,
     });
     const text = await readBounded(answer.body, request.answerBytesMax ?? ANSWER_BYTES_MAX);
-    if (text === null) return { kind: 'silent', cause: 'oversize' };
+    if (text === null) return { kind: 'no_answer', cause: 'oversize' };
     return { kind: 'answered', status: answer.statusCode, body: parseJson(text) };
   } catch {
-    return { kind: 'silent', cause: describeSilence(request.signal) };
+    return { kind: 'no_answer', cause: causeOf(request.signal) };
   }
 }
 
@@ -55,7 +55,7 @@ async function readBounded(body: AsyncIterable<Buffer>, bytesMax: number): Promi
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function describeSilence(signal: AbortSignal): Silence {
+function causeOf(signal: AbortSignal): NoAnswerCause {
   if (!signal.aborted) return 'connection';
   const { name } = signal.reason as { name?: string };
   return name === 'TimeoutError' ? 'timeout' : 'aborted';

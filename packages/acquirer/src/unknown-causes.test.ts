@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { wasNeverSent, withBreakerOpen, withoutToken, withoutTurn } from './never-sent.ts';
+import { wasNeverSent, withBreakerOpen, withoutToken, withoutTurn } from './unknown-causes.ts';
 
 test('what the breaker kept back, or what had no token or no turn, was never sent', () => {
   expect(wasNeverSent(withBreakerOpen('timeout'))).toBe(true);
