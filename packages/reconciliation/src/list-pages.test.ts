@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
 import {
-  foundOrNull,
   listAllPages,
   listInParts,
   listReadablePages,
@@ -94,12 +93,6 @@ describe('a list in parts', () => {
     const parts = listInParts<number>(async () => ({ kind: 'unknown', cause: 'timeout' }), window);
     await expect(parts.next()).rejects.toMatchObject(away);
   });
-});
-
-test('a look-up that did not answer is not “not found”', () => {
-  expect(foundOrNull({ kind: 'found', value: 1 })).toBe(1);
-  expect(foundOrNull({ kind: 'not_found' })).toBeNull();
-  expect(() => foundOrNull({ kind: 'unknown', cause: 'timeout' })).toThrow('look-up unknown');
 });
 
 describe('windows', () => {

@@ -110,28 +110,15 @@ export function windowsToList({ since }: Pick<Scope, 'since'>): TimeWindow[] {
   return splitWindow({ from: new Date(from), to: new Date(now + LIST_SKEW_MS) }, WIDTH_MS);
 }
 
-type Lookup<T> =
-  | { kind: 'found'; value: T }
-  | { kind: 'not_found' }
-  | { kind: 'unknown'; cause: string };
+type Lookup = { kind: 'found' | 'not_found' } | { kind: 'unknown'; cause: string };
 
 /** Answers that concern the one item that was asked for; every other unknown answer is an outage. */
 const OF_ONE_ITEM: ReadonlySet<string> = new Set(['unreadable', 'foreign_code']);
 
 /** A break of the item itself where the answer about it cannot be read; null otherwise. */
-export function unreadableBreak(id: string, lookup: Lookup<unknown>): FoundBreak | null {
+export function unreadableBreak(id: string, lookup: Lookup): FoundBreak | null {
   if (lookup.kind !== 'unknown' || !OF_ONE_ITEM.has(lookup.cause)) return null;
   return { kind: 'unavailable', id, found: lookup.cause, changedAt: NEVER_IN_FLIGHT };
-}
-
-/**
- * The item that a look-up found, or null.
- * @throws AppError `DEPENDENCY_UNAVAILABLE` when the other side did not say
- */
-export function foundOrNull<T>(lookup: Lookup<T>): T | null {
-  if (lookup.kind === 'found') return lookup.value;
-  if (lookup.kind === 'not_found') return null;
-  throw new AppError('DEPENDENCY_UNAVAILABLE', { message: `look-up unknown: ${lookup.cause}` });
 }
 
 /** Windows of at most `widthMs` that cover a stretch of time, oldest first. */

@@ -1,6 +1,7 @@
 import type { Lookup } from '@pixmesh/acquirer/acquirer';
+import { foundOrNull } from '@pixmesh/acquirer/found-or-null';
 import type { FoundBreak } from '@pixmesh/reconciliation/check';
-import { foundOrNull, unreadableBreak } from '@pixmesh/reconciliation/list-pages';
+import { unreadableBreak } from '@pixmesh/reconciliation/list-pages';
 
 /** Items that the acquirer is asked for at once. */
 const IN_FLIGHT_MAX = 8;

@@ -1,12 +1,12 @@
 import { listReturnContradictions } from '@pixmesh/acquirer-lists/return-contradictions.sql';
 import type { Acquirer, ReceivedPix } from '@pixmesh/acquirer/acquirer';
+import { foundOrNull } from '@pixmesh/acquirer/found-or-null';
 import { receivedPixCommandId } from '@pixmesh/contracts/internal/ledger-command-ids';
 import { parseId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Check, FoundBreak, Scope } from '@pixmesh/reconciliation/check';
 import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 import {
-  foundOrNull,
   type Listed,
   listInParts,
   type TimeWindow,

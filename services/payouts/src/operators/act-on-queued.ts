@@ -1,4 +1,5 @@
 import type { Acquirer } from '@pixmesh/acquirer/client';
+import { foundOrNull } from '@pixmesh/acquirer/found-or-null';
 import type { AccountSettings } from '@pixmesh/contracts/internal/caller-claims';
 import type { Deadline } from '@pixmesh/http/deadline';
 import { AppError } from '@pixmesh/kernel/app-error';
@@ -92,11 +93,8 @@ async function requireUnordered(
   deadline: Deadline,
 ): Promise<void> {
   const signal = deadline.signal();
-  const found = await acquirer.getPayout(toAcquirerId(id), { accountId, signal });
-  if (found.kind === 'unknown') {
-    throw new AppError('DEPENDENCY_UNAVAILABLE', { message: `payout unknown: ${found.cause}` });
-  }
-  if (found.kind === 'not_found' || found.value.status === 'rejected') return;
+  const order = foundOrNull(await acquirer.getPayout(toAcquirerId(id), { accountId, signal }));
+  if (order === null || order.status === 'rejected') return;
   const publicMessage = 'The acquirer has an order of this payout: approve it, then check it.';
   throw new AppError('CONFLICT', { details: ['status'], publicMessage });
 }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 import type { Acquirer, AcquirerPayout, ReceivedPix } from '@pixmesh/acquirer/acquirer';
+import { foundOrNull } from '@pixmesh/acquirer/found-or-null';
 import {
   acquirerTariffCommandId,
   holdSettleCommandId,
@@ -12,12 +13,7 @@ import { fromAcquirerId, type PayoutId, toAcquirerId } from '@pixmesh/kernel/ids
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Check, CheckOutcome } from '@pixmesh/reconciliation/check';
 import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
-import {
-  foundOrNull,
-  LIST_SKEW_MS,
-  listAllPages,
-  type TimeWindow,
-} from '@pixmesh/reconciliation/list-pages';
+import { LIST_SKEW_MS, listAllPages, type TimeWindow } from '@pixmesh/reconciliation/list-pages';
 
 import {
   findPayoutsById,

@@ -1,12 +1,12 @@
 import { listReturnContradictions } from '@pixmesh/acquirer-lists/return-contradictions.sql';
 import type { Acquirer, AcquirerPayout, Lookup } from '@pixmesh/acquirer/acquirer';
+import { foundOrNull } from '@pixmesh/acquirer/found-or-null';
 import { TOPICS } from '@pixmesh/contracts/topics';
 import { fromAcquirerId, parseId, toAcquirerId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import { changedKeys } from '@pixmesh/reconciliation/changed-keys';
 import type { Check, FoundBreak, Scope } from '@pixmesh/reconciliation/check';
 import {
-  foundOrNull,
   LIST_SKEW_MS,
   type Listed,
   listInParts,

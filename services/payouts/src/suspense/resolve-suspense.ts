@@ -1,10 +1,10 @@
 import type { Acquirer } from '@pixmesh/acquirer/client';
+import { foundOrNull } from '@pixmesh/acquirer/found-or-null';
 import type { ResolveSuspenseRequest } from '@pixmesh/contracts/internal/suspense';
 import { invalidRequest } from '@pixmesh/http/refusal';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { type OperatorId, parseId, type PayoutId, toAcquirerId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
-import { foundOrNull } from '@pixmesh/reconciliation/list-pages';
 
 import { suspenseResolve, suspenseItemId } from '#payouts/ledger-commands.ts';
 import type { PayoutRow } from '#payouts/payout-row.ts';
