@@ -2,7 +2,7 @@ import { toCents } from '@pixmesh/kernel/money';
 import { expect, test } from 'vitest';
 
 import type { RecordedReceived } from '#received/received-pix.sql.ts';
-import { returnKey } from '#status-check/recorded-money.ts';
+import { returnKey } from '#returns/return-key.ts';
 import { aChargeRow } from '#test/a-charge-row.ts';
 import { aPixReturn, aReceivedPix } from '#test/a-received-pix.ts';
 

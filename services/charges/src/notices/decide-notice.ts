@@ -3,7 +3,7 @@ import type { Cents } from '@pixmesh/kernel/money';
 
 import type { ChargeRow } from '#charge/charge-row.ts';
 import type { RecordedReceived } from '#received/received-pix.sql.ts';
-import { returnKey } from '#status-check/recorded-money.ts';
+import { returnKey } from '#returns/return-key.ts';
 
 export type NoticeStep =
   /** Nothing definite: check again. */

@@ -9,7 +9,7 @@ import type { FoundBreak } from '@pixmesh/reconciliation/check';
 
 import type { SeenReturn } from '#returns/pix-returns.sql.ts';
 import { disputeReturnCommandId, receivedPixReturnCommandId } from '#returns/return-commands.ts';
-import { returnKey } from '#status-check/recorded-money.ts';
+import { returnKey } from '#returns/return-key.ts';
 import { suspensePartCommandId } from '#suspense/suspense-commands.ts';
 
 /** One return as the acquirer and we have it. */

@@ -12,6 +12,7 @@ import { failpoint } from '#failpoints.ts';
 import type { BookStep } from './decide-return.ts';
 import { insertPixReturn, type RecordedReturn } from './pix-returns.sql.ts';
 import { returnCommand } from './return-commands.ts';
+import { returnKey } from './return-key.ts';
 
 export type BookReturnDeps = Pick<DisputeOfReturnDeps, 'acquirer'> & {
   db: Database;
@@ -41,7 +42,7 @@ export async function bookReturn(
           from: charge,
           status,
           cause: step.as === 'med' ? 'med_return' : 'returned_at_acquirer',
-          detail: `${endToEndId}/${returned.id}`,
+          detail: returnKey(endToEndId, returned.id),
           refundedAmount: step.refundedAmount,
           commands: [command],
           checkInMs: 'kept',

@@ -7,6 +7,8 @@ import { mayMove } from '#charge/transitions.ts';
 import { MED_PREFIX } from '#disputes/dispute-row.ts';
 import type { Disposition } from '#received/decide-received.ts';
 
+import { returnKey } from './return-key.ts';
+
 /** Why a return cannot be booked by itself: an operator has to decide. */
 export type UnbookedReason =
   /** More went back than was received. */
@@ -130,7 +132,7 @@ function done(
 ): Decided {
   const { status, refundedAmount } = book.kind === 'book_return' ? book : charge;
   const { id, amountCents } = book.returned;
-  const detail = `${book.endToEndId}/${id}`;
+  const detail = returnKey(book.endToEndId, id);
   const ignored = event === null ? [] : [{ kind: 'ignore', event, detail } as const];
   return { book, ignored, booked: amountCents, after: { status, refundedAmount } };
 }
@@ -142,7 +144,7 @@ function unbooked(charge: ChargeRow, of: Of & { reason: UnbookedReason }): Decid
 }
 
 function bookedOf({ pix, booked }: Returned): bigint {
-  const prefix = `${pix.endToEndId}/`;
+  const prefix = returnKey(pix.endToEndId, '');
   let sum = 0n;
   for (const [key, amount] of booked) if (key.startsWith(prefix)) sum += amount;
   return sum;

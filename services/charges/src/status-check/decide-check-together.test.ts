@@ -4,12 +4,12 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { mayMove } from '#charge/transitions.ts';
+import { returnKey } from '#returns/return-key.ts';
 import { aChargeRow } from '#test/a-charge-row.ts';
 import { aPixReturn, aReceivedPix } from '#test/a-received-pix.ts';
 import { describeCheck } from '#test/describe-check.ts';
 
 import { decideCheck, type ProviderState, type Recorded } from './decide-check.ts';
-import { returnKey } from './recorded-money.ts';
 
 const OWN = 'E-own';
 const [FULL, PART] = [toCents(12_345), toCents(345)];

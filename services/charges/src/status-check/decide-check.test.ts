@@ -4,12 +4,12 @@ import { describe, expect, test } from 'vitest';
 
 import type { ChargeRow } from '#charge/charge-row.ts';
 import type { Disposition } from '#received/decide-received.ts';
+import { returnKey } from '#returns/return-key.ts';
 import { aChargeRow } from '#test/a-charge-row.ts';
 import { aPixReturn, aReceivedPix } from '#test/a-received-pix.ts';
 import { describeCheck } from '#test/describe-check.ts';
 
 import { type CheckPlan, decideCheck, type ProviderState, type Recorded } from './decide-check.ts';
-import { returnKey } from './recorded-money.ts';
 
 const OWN = 'E-own';
 const STRAY = 'E-stray';

@@ -5,8 +5,9 @@ import type { ChargeRow } from '#charge/charge-row.ts';
 import { mayMove } from '#charge/transitions.ts';
 import { decideReceived, type Disposition } from '#received/decide-received.ts';
 import { type BookStep, decideReturn, type IgnoreStep } from '#returns/decide-return.ts';
+import { returnKey } from '#returns/return-key.ts';
 
-import { type RecordedMoney, returnKey } from './recorded-money.ts';
+import type { RecordedMoney } from './recorded-money.ts';
 
 /** For so long a return of a disputed Pix waits for its nature, which decides the end of the charge (decision 78). */
 const NATURE_WAIT_MS = 10 * 60_000;

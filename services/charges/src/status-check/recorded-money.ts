@@ -7,6 +7,7 @@ import type { Disposition } from '#received/decide-received.ts';
 import type { RecordedPixReads } from '#received/received-pix.sql.ts';
 import { findOwnRefunds } from '#refunds/refunds.sql.ts';
 import { findReturns } from '#returns/pix-returns.sql.ts';
+import { returnKey } from '#returns/return-key.ts';
 
 /** What is recorded of the Pix that a status check shows. */
 export type RecordedMoney = {
@@ -30,11 +31,6 @@ export type ShownMoney = {
 };
 
 export type RecordedMoneyDeps = { db: Queryable; recordedPix: RecordedPixReads };
-
-/** One name of a return: the acquirer's ids of returns are unique within their Pix. */
-export function returnKey(endToEndId: string, returnId: string): string {
-  return `${endToEndId}/${returnId}`;
-}
 
 /** Loads what is recorded of some Pix. Returns are asked for only where one shows any, disputes where that matters. */
 export async function loadRecordedMoney(
