@@ -28,7 +28,7 @@ import { buildApp } from '#app.ts';
 import { createCheckDeps } from '#check-deps.ts';
 import type { PayoutsConfig } from '#config.ts';
 import { createIntentCommits } from '#creation/commit-intents.sql.ts';
-import { createNewIntents } from '#creation/new-intents.sql.ts';
+import { createNewIntents } from '#creation/intents.sql.ts';
 import type { IntentDeps } from '#creation/payout-intents.ts';
 import { startJobs } from '#jobs.ts';
 import { ping } from '#payouts/payouts.sql.ts';

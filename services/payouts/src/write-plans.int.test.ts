@@ -6,7 +6,7 @@ import { createLogger } from '@pixmesh/telemetry/logger';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { createIntentCommits } from '#creation/commit-intents.sql.ts';
-import { createNewIntents } from '#creation/new-intents.sql.ts';
+import { createNewIntents } from '#creation/intents.sql.ts';
 import { createPayoutMoves } from '#payouts/move-payouts.sql.ts';
 import type { PayoutRow } from '#payouts/payout-row.ts';
 import { acceptance } from '#settlement/accept-payout.ts';

@@ -2,7 +2,7 @@ import { type AccountId, newId } from '@pixmesh/kernel/ids';
 import { toCents } from '@pixmesh/kernel/money';
 import type { Queryable } from '@pixmesh/postgres/pool';
 
-import { createNewIntents, type NewIntent } from '#creation/new-intents.sql.ts';
+import { createNewIntents, type NewIntent } from '#creation/intents.sql.ts';
 import type { PayoutRow } from '#payouts/payout-row.ts';
 
 /** Stores the intent of an automatic payout, whose hold is taken elsewhere. */

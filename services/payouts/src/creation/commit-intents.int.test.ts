@@ -10,7 +10,7 @@ import { anIntent } from '#test/an-intent.ts';
 import { storeDuePayouts } from '#test/store-due-payouts.ts';
 
 import { createIntentCommits, type IntentCommits } from './commit-intents.sql.ts';
-import { deleteIntent } from './delete-intent.sql.ts';
+import { deleteIntent } from './intents.sql.ts';
 
 /** Intents that are committed by a process that holds a slot: their first call is counted with them. */
 

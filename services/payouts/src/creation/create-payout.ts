@@ -20,7 +20,7 @@ import { findPayout } from '#payouts/payouts.sql.ts';
 
 import { checkPayoutBody, type PayoutOrder } from './check-payout-body.ts';
 import { fingerprintOf } from './fingerprint.ts';
-import type { NewIntent, NewIntents } from './new-intents.sql.ts';
+import type { NewIntent, NewIntents } from './intents.sql.ts';
 import { type IntentDeps, payoutIntents } from './payout-intents.ts';
 import { arePayoutsEnabled } from './payouts-enabled.ts';
 import { payoutCreated } from '#payouts/payout-metrics.ts';

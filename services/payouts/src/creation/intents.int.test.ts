@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findAnyPayout } from '#payouts/payouts.sql.ts';
 import { aNewIntent } from '#test/an-intent.ts';
 
-import { createNewIntents, type NewIntents } from './new-intents.sql.ts';
+import { createNewIntents, type NewIntents } from './intents.sql.ts';
 
 /** Intents that come together share a statement; each stands or falls by itself. */
 

@@ -69,6 +69,23 @@ async function insertIntents(
   return intents.map(({ holdId }) => stored.get(holdId) ?? null);
 }
 
+/**
+ * Drops an intent whose hold was refused or voided, so that its key is free again. False when another process has
+ * dropped it, and perhaps begun anew under another hold.
+ */
+export async function deleteIntent(db: Queryable, intent: PayoutRow): Promise<boolean> {
+  const rows = await db.query(
+    named(
+      'intent_delete',
+      sql`
+        delete from payouts
+        where id = ${intent.id} and hold_id = ${intent.holdId} and status = 'intent'
+        returning id`,
+    ),
+  );
+  return rows.length === 1;
+}
+
 function toRecord(intent: NewIntent): object {
   return {
     id: intent.id,

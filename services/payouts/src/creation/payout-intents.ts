@@ -10,7 +10,7 @@ import { isVisible, type PayoutRow, type VisiblePayout } from '#payouts/payout-r
 import { findPayout } from '#payouts/payouts.sql.ts';
 
 import type { IntentCommits } from './commit-intents.sql.ts';
-import { deleteIntent } from './delete-intent.sql.ts';
+import { deleteIntent } from './intents.sql.ts';
 
 export type IntentDeps = {
   db: Database;
