@@ -12,7 +12,7 @@ import type { z } from 'zod';
 
 /** Commands that one statement ends. */
 const BATCH_MAX = 500;
-/** The next statement takes what has been answered for so long: a commit of its own for each would be for nobody. */
+/** How long answers are gathered before one statement ends their commands. Nobody waits for this write. */
 const GATHER_MS = 100;
 
 type CommandType = keyof typeof LEDGER_COMMANDS;

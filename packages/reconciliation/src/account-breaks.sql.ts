@@ -6,8 +6,8 @@ import { BREAKS_MAX } from './choose-kept.ts';
 
 /**
  * The breaks of these checks that name an account. A check that has as many as are kept may have more: one break
- * without an account stands for them. It begins anew whenever they have become more, since each of those that are not
- * kept would stop payouts by itself.
+ * without an account stands for them. Its `since` is set anew when their number grows: each break that is not kept
+ * would have stopped payouts itself.
  */
 export async function readAccountBreaks(
   db: Queryable,

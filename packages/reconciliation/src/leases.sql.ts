@@ -109,7 +109,10 @@ export async function renewLease(db: Queryable, { kind, token }: Lease): Promise
   return rows.length === 1;
 }
 
-/** Locks the lease for the transaction, if it is still the run's: nothing that follows can be a zombie's. */
+/**
+ * Locks the lease for the transaction, if it is still the run's, so no write that follows comes from a run that has
+ * lost its lease.
+ */
 export async function lockLease(tx: Transaction, { kind, token }: Lease): Promise<boolean> {
   const rows = await tx.query(
     named(
@@ -165,7 +168,7 @@ export async function finishFullRun(db: Queryable, token: string): Promise<void>
   );
 }
 
-/** Gives the lease back without a finished run: another replica may begin at once. */
+/** Releases the lease without a finished run: another replica may begin at once. */
 export async function releaseLease(db: Queryable, { kind, token }: Lease): Promise<void> {
   await db.query(kind === 'full' ? releaseFull(token) : releaseIncremental(token));
 }

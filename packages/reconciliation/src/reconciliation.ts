@@ -19,7 +19,7 @@ import { type LeasedDeps, runUnderLease } from './run-under-lease.ts';
 
 /** Two systems that are under load have caught up with each other after this, or after their window. */
 const CONFIRM_MS_MAX = 5_000;
-/** How often a replica asks whether a run is due: a small part of the time between two runs, within these. */
+/** How often a replica asks whether a run is due: a sixtieth of the interval, from 1 to 5 s. */
 const POLL_MS = { min: 1_000, max: 5_000, part: 1 / 60 };
 /** How long a run on request waits for one that is under way. */
 const RUN_NOW_WAIT_MS = 30_000;

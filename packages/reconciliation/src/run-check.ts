@@ -40,7 +40,7 @@ export type CheckRun = {
   pending: number;
   /** Those of them that are so only because they were found for the first time. */
   unconfirmed: readonly BreakKey[];
-  /** What a second comparison compares besides them. Null: nothing but what changes at that time. */
+  /** What a second comparison compares besides them. Null, after a full comparison: only what changes from then on. */
   since: Date | null;
 };
 

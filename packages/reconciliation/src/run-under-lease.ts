@@ -14,7 +14,7 @@ import { type CheckRun, confirmCheck, runCheck, type RunDeps } from './run-check
 const LEASE_RENEWAL_MS = LEASE_MS / 3;
 /** Times are stored in milliseconds, and the database's clock is not the timer's. */
 const CLOCK_STEP_MS = 50;
-/** Runs of several services shall not meet at the acquirer for ever. */
+/** Spreads the runs of several services, so that they do not always call the acquirer at the same time. */
 const JITTER = 0.1;
 
 export type LeasedDeps = RunDeps & { intervalMs: number };
@@ -22,7 +22,7 @@ export type LeasedDeps = RunDeps & { intervalMs: number };
 type LeasedRun = { lease: Lease; checks: readonly Check[]; stopping: AbortSignal };
 
 /**
- * Runs checks, one after the other, for as long as the lease is ours and nobody stops us; then gives the lease back and
+ * Runs checks, one after the other, for as long as the lease is ours and nobody stops us; then releases the lease and
  * records that the run has ended. One that does not end is due at once.
  */
 export async function runUnderLease(deps: LeasedDeps, run: LeasedRun): Promise<void> {

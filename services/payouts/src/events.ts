@@ -53,7 +53,7 @@ const HOLD_PROBLEMS = {
   orphaned: 'hold stands without its payout',
 } as const satisfies Record<HoldProblem, string>;
 
-/** Cannot be while all follow the protocol of holds; reconciliation shows the money. */
+/** Impossible while every service follows the protocol of holds; reconciliation shows the money. */
 export function holdContradicted(logger: Logger, intent: PayoutRow, problem: HoldProblem): void {
   holdProblems.add(1, { problem });
   logger.error({ payout_id: intent.id, hold_id: intent.holdId }, HOLD_PROBLEMS[problem]);

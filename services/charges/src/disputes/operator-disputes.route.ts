@@ -25,8 +25,8 @@ import { replayMessage, sendMessage } from './send-message.ts';
 import { readDispute } from './store-defense.ts';
 
 /**
- * Disputes for operators, called by the gateway for the installation: no tenant stands in the token, so a call with
- * one is refused (decision 197).
+ * Disputes for operators, called by the gateway for the installation: a call with the claims of a tenant is refused
+ * (decision 197).
  */
 export function registerOperatorDisputes(app: FastifyInstance, deps: DefenseDeps): void {
   app.get(OPERATOR_DISPUTE_PATHS.list, async (request) => {

@@ -6,9 +6,11 @@ import { endReading, renewReading, type Reading } from './dispute-list.sql.ts';
 import { endBlocks } from './end-blocks.ts';
 import { confirmDefenses } from './confirm-defenses.ts';
 
-/** Pages of one reading; what lies beyond is read from its start again, by a bug or a flood. */
+/**
+ * Pages of one reading. A longer list, which only a bug or an attack would cause, is read from its first page again.
+ */
 const PAGES_MAX = 1_000;
-/** Pix whose infractions are applied at the same time: most of the time of each is a peer's or the disk's. */
+/** Pix whose infractions are applied at the same time. Each mostly waits for the acquirer or the database. */
 const PIX_AT_ONCE = 8;
 
 export type ReadDisputesDeps = ApplyDeps & {

@@ -13,7 +13,8 @@ export type DefenseDeps = ChangeDeps & { acquirer: Pick<Acquirer, 'submitDefense
 /**
  * Contests an open dispute at the acquirer, which puts it under review (decision 193). What is sent is stored before:
  * where the answer is lost, the next reading of the acquirer's list shows whether it arrived, or sends it again
- * (`confirm-defenses.ts`). A repeat meanwhile sends what was stored first, and one after it answers the dispute.
+ * (`confirm-defenses.ts`). A repeat before the outcome is known sends the stored text again; a later one returns the
+ * dispute.
  *
  * @throws AppError `DISPUTE_NOT_FOUND`, `DISPUTE_CLOSED`, `ACQUIRER_REJECTED`, `INTERNAL_ERROR` while unknown
  */

@@ -83,7 +83,7 @@ export async function findCredits(
   return rows.map(toComparedCredit);
 }
 
-/** Charges that a Pix of the last time is credited to; some have no event of their own yet. */
+/** Charges that a Pix paid since an instant is credited to; some have no event of their own yet. */
 export async function findChargesPaidSince(db: Queryable, since: Date): Promise<string[]> {
   const rows = await db.query<{ charge_id: string }>(
     named(

@@ -18,7 +18,7 @@ export type RecordedPix = {
 
 const COLUMNS = sql`end_to_end_id, account_id, amount, paid_at, recorded_at, disposition`;
 
-/** All that was paid in a window, its end excluded. Reads the pages that `received_pix_paid_at` leaves over. */
+/** All that was paid in a window, its end excluded. Reads the table pages that `received_pix_paid_at` does not exclude. */
 export async function listRecordedPix(db: Queryable, window: TimeWindow): Promise<RecordedPix[]> {
   const found: RecordedPix[] = [];
   for (let after = ''; ;) {

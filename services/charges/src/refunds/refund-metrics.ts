@@ -35,7 +35,7 @@ const HOLD_PROBLEMS = {
   end_refused: 'refund hold ended otherwise than its refund',
 } as const;
 
-/** Cannot be while all services follow the protocol of holds; reconciliation shows the money. */
+/** Impossible while every service follows the protocol of holds; reconciliation shows the money. */
 export function holdContradicted(
   logger: Logger,
   refund: RefundRow,

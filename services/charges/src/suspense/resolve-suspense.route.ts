@@ -14,7 +14,7 @@ import type { Resolution } from './resolutions.sql.ts';
 
 const ACCEPTED = 202;
 
-/** Called by the gateway for operators: no tenant stands in the token, so a call with one is refused. */
+/** Called by the gateway for operators: a call with the claims of a tenant is refused. */
 export function registerResolveSuspense(app: FastifyInstance, deps: ResolveSuspenseDeps): void {
   app.post(RESOLVE_SUSPENSE_PATH, async (request, reply) => {
     const itemId = readPathId((request.params as { id: string }).id);

@@ -95,7 +95,7 @@ const IS_SENDABLE_WAITING = sql`
     ) as oldest
   )`;
 
-/** Looks up by primary key; the queue is looked at once for all who ask, by `payouts_send_at`. */
+/** Looks up by primary key; one look-up of the queue serves all commits of the statement, by `payouts_send_at`. */
 async function commitAs(
   db: Queryable,
   commits: readonly Commit[],

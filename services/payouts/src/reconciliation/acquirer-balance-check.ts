@@ -31,7 +31,7 @@ const CHECK_INTERVAL_MS = 200;
 const IN_FLIGHT_MS_MAX = 7 * 86_400_000;
 /** Payouts on their way that are older than what is listed, and that the acquirer is asked for one by one. */
 const OLDER_MAX = 200;
-/** By so much they overlap with what is listed: the acquirer's clock and ours differ. */
+/** The two ranges overlap by this much: the acquirer's clock and ours differ. */
 const OVERLAP_MS = 60_000;
 
 export type AcquirerBalanceCheckDeps = {

@@ -142,7 +142,7 @@ export function openPageStatement(after: OpenPlace | null): Statement {
   );
 }
 
-/** Payouts that were sent within a window and have not ended, those sent first first. Reads `payouts_open`. */
+/** Payouts that were sent within a window and have not ended, oldest send first. Reads `payouts_open`. */
 export async function listStuckPayouts(
   db: Queryable,
   { window, limit }: { window: TimeWindow; limit: number },

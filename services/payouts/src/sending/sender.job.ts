@@ -14,7 +14,7 @@ import type { SendingDeps } from './sending-deps.ts';
 
 /** How late after its claim a call may begin. */
 export const START_MARGIN_MS = 2_000;
-/** For so much longer than for one call slots are leased, so that more calls may follow in them. */
+/** Slots are leased for one call and this much longer, so that the same slot can serve further calls. */
 const SLOT_HOLD_MS = 4_000;
 /** A claim, until when its call may begin, and the slot that it has. */
 type TimedClaim = Claim & HeldSlot & { callBeforeMs: number; accountId: AccountId };

@@ -111,8 +111,8 @@ export async function requestCheck(
 }
 
 /**
- * Takes rows out of the way that are looked for and whose check is due later or not at all: most have ended before this
- * would find them. Reads `payouts_check_at`.
+ * Moves `check_at` to the time of the check where that is later, and to null where none is due. Most payouts have ended
+ * before this finds them. Reads `payouts_check_at`.
  */
 export async function postponeChecks(db: Queryable, limit: number): Promise<void> {
   await db.query(

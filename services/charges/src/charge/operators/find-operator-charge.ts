@@ -8,7 +8,7 @@ import { findAnyCharge } from '#charge/charges.sql.ts';
 
 /**
  * The charge that an operators' path names, of any account and whatever made it. Looked up before a body is validated.
- * @throws AppError `UNAUTHORIZED` for a call on behalf of a tenant, `CHARGE_NOT_FOUND`
+ * @throws AppError `CHARGE_NOT_FOUND`
  */
 export async function findOperatorCharge(
   db: Queryable,
