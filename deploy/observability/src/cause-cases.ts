@@ -334,7 +334,7 @@ export const CAUSE_CASES: readonly RuleCase[] = [
   ),
   fires(
     'ReceivedListBehind',
-    { received_list_lag_seconds: turns(200, 301) },
+    { 'acquirer_list_lag_seconds{list="received"}': turns(200, 301) },
     { silentAt: '2m', firesAt: '3m' },
   ),
   fires(

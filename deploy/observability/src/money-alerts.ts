@@ -117,7 +117,7 @@ export const MONEY_ALERTS: readonly Alert[] = [
     meaning: 'the list of received Pix has not been read to its end for five minutes',
     severity: 'page',
     for: '1m',
-    expr: 'max(received_list_lag_seconds) > 300',
+    expr: 'max(acquirer_list_lag_seconds{list="received"}) > 300',
     dashboard: 'money',
   },
   {

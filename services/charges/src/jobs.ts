@@ -1,4 +1,3 @@
-import { listLags } from '@pixmesh/acquirer-lists/list-cursor.sql';
 import { startListsJob } from '@pixmesh/acquirer-lists/lists.job';
 import type { LedgerHolds } from '@pixmesh/ledger-client/ledger-holds';
 import { startDueWorkPoll } from '@pixmesh/postgres/due-work-poll';
@@ -11,13 +10,13 @@ import type { CheckDeps } from '#check-deps.ts';
 import type { ChargesConfig } from '#config.ts';
 import { DUE_WORK } from '#due-work.sql.ts';
 import { startReadDisputesJob } from '#disputes/read-disputes.job.ts';
-import { observeLags } from '#notices/notice-metrics.ts';
+import { observeNotices } from '#notices/notice-metrics.ts';
 import { startPixNoticesJob } from '#notices/pix-notices.job.ts';
 import { startPruneNotices } from '#notices/prune-notices.job.ts';
 import { noticePix, oldestNoticeSeconds } from '#notices/pix-notices.sql.ts';
 import { checkReturns } from '#status-check/check-returns.ts';
 import { startStatusCheckJob } from '#status-check/status-check.job.ts';
-import { FRESH_RECEIVED, receivedReadings } from '#notices/received-readings.ts';
+import { receivedReadings } from '#notices/received-readings.ts';
 import { startRefundsJob } from '#refunds/refunds.job.ts';
 import type { Signals } from '#signals.ts';
 import { startReturnItemsJob } from '#suspense/return-items.job.ts';
@@ -87,13 +86,7 @@ function startMoneyJobs({ config, checkDeps, signals, use }: JobsParts): void {
       }),
     }),
   );
-  observeLags({
-    oldestNotice: () => oldestNoticeSeconds(db),
-    receivedList: async () => {
-      const lags = await listLags(db);
-      return lags.find(({ name }) => name === FRESH_RECEIVED)?.seconds ?? 0;
-    },
-  });
+  observeNotices(() => oldestNoticeSeconds(db));
 }
 
 function startDisputes({ config, checkDeps, signals }: JobsParts): PollingLoop {

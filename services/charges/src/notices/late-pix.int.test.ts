@@ -9,9 +9,7 @@ import {
   startChargesUnderTest,
 } from '#test/charges-under-test.ts';
 
-import { FRESH_RECEIVED } from './received-readings.ts';
-
-const LATE_RECEIVED = `${FRESH_RECEIVED}.late`;
+const LATE_RECEIVED = 'received.late';
 /** More than an ordinary run goes back, and less than the overlap. */
 const SHOWN_LATE_S = 300;
 const RUNS_WATCHED = 5;
@@ -73,9 +71,9 @@ async function wasRead(endToEndId: string): Promise<boolean> {
 }
 
 async function waitForOrdinaryRuns(): Promise<void> {
-  const before = await runsOf(FRESH_RECEIVED);
+  const before = await runsOf('received');
   await eventually(async () => {
-    expect(await runsOf(FRESH_RECEIVED)).toBeGreaterThanOrEqual(before + RUNS_WATCHED);
+    expect(await runsOf('received')).toBeGreaterThanOrEqual(before + RUNS_WATCHED);
   });
 }
 

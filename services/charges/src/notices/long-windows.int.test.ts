@@ -15,14 +15,10 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { aPixReturn, aReceivedPix } from '#test/a-received-pix.ts';
 
-import {
-  FRESH_RECEIVED,
-  receivedReadings,
-  type ReceivedReadingsDeps,
-} from './received-readings.ts';
+import { receivedReadings, type ReceivedReadingsDeps } from './received-readings.ts';
 
 const LEASE_MS = 60_000;
-const LATE_RECEIVED = `${FRESH_RECEIVED}.late`;
+const LATE_RECEIVED = 'received.late';
 const OVERLAP_MS = 900_000;
 
 type Asked = { from: Date; to: Date; page: number };
@@ -39,7 +35,7 @@ beforeEach(async () => {
   logLines = [];
   asked = [];
   answer = () => aPage([], false);
-  await addListCursors(database.db, [FRESH_RECEIVED]);
+  await addListCursors(database.db, ['received']);
   await database.db.query(sql`update acquirer_lists set listed_until = now() - interval '3 hours'`);
 });
 afterEach(() => database[Symbol.asyncDispose]());
@@ -56,7 +52,7 @@ function aListOf(pages: number): typeof answer {
   return ({ page }) => aPage([aReceivedPix({ endToEndId: `E${page}` })], page + 1 < pages);
 }
 
-async function lease(name: string = FRESH_RECEIVED): Promise<ListCursor> {
+async function lease(name = 'received'): Promise<ListCursor> {
   await database.db.query(sql`
     update acquirer_lists set check_at = now() - interval '1 second' where lease_until is null or lease_until <= now()`);
   const options = { names: [name], limit: 1, leaseMs: LEASE_MS };
@@ -133,7 +129,7 @@ test('a window of more pages than one run reads is gone on with at once, and end
 });
 
 test.each([
-  { name: FRESH_RECEIVED, overlapMs: 30_000 },
+  { name: 'received', overlapMs: 30_000 },
   { name: LATE_RECEIVED, overlapMs: OVERLAP_MS },
 ])('a run of $name reads nothing that is $overlapMs ms older than the run before', async (row) => {
   await addListCursors(database.db, [row.name]);

@@ -15,19 +15,11 @@ export function noticeIgnored(logger: Logger, outcome: 'not_found' | 'foreign_ke
   logger.error({ outcome }, 'notice of a Pix ignored');
 }
 
-/** Gauges that are read at each scrape; in seconds. */
-export function observeLags(read: {
-  oldestNotice(): Promise<number>;
-  receivedList(): Promise<number>;
-}): void {
+/** Read at each scrape; in seconds. */
+export function observeNotices(oldestSeconds: () => Promise<number>): void {
   observedGauge(
     'pix_notice_oldest_age_seconds',
     'Age of the oldest announced Pix that has not been checked',
-    async () => [{ value: await read.oldestNotice() }],
-  );
-  observedGauge(
-    'received_list_lag_seconds',
-    'How long ago the list of received Pix was last read to its end',
-    async () => [{ value: await read.receivedList() }],
+    async () => [{ value: await oldestSeconds() }],
   );
 }

@@ -37,9 +37,6 @@ export type ReceivedReadingsDeps = FreshPeriods & {
   wakeNotices(): void;
 };
 
-/** The name of the reading of what is new: its lag is how late a Pix that no callback announced is found. */
-export const FRESH_RECEIVED = 'received';
-
 /**
  * How the acquirer's list of received Pix is read: what is new, and more rarely what is shown late; whatever of the
  * last 120 days has a return, within 90 s; and all else of them, slowly. Checks are requested of what is not
@@ -50,7 +47,8 @@ export function receivedReadings(deps: ReceivedReadingsDeps): ListReading<Receiv
   return [
     ...freshReadings<ReceivedPix>(
       {
-        name: FRESH_RECEIVED,
+        // Its lag is how late a Pix that no callback announced is found.
+        name: 'received',
         pagesMax: FRESH_PAGES,
         read: (page) => acquirer.listReceived(page),
         compare: (items, unreadable) =>
