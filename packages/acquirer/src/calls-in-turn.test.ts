@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { FAILURES_MAX } from './breaker.ts';
 import { CALLS_MAX } from './calls-in-turn.ts';
-import type { Acquirer } from './client.ts';
+import type { Acquirer } from './acquirer.ts';
 import { json, startTestProvider, type TestProvider } from './test-provider.ts';
 
 const CHARGE = {

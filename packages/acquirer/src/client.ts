@@ -18,8 +18,6 @@ import { getPayout, readBalance, sendPayout } from './payout-calls.ts';
 import { readReceivedPix } from './read-answer.ts';
 import { getRefund, refund } from './refund-calls.ts';
 
-export type * from './acquirer.ts';
-
 export type AcquirerConfig = {
   url: string;
   clientId: string;

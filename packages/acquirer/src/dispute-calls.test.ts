@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import type { Acquirer } from './client.ts';
+import type { Acquirer } from './acquirer.ts';
 import { ANSWER_BYTES_MAX } from './exchange.ts';
 import {
   apiPix,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import type { Acquirer, ListWindow } from './client.ts';
+import type { Acquirer, ListWindow } from './acquirer.ts';
 import { describeUnreadable } from './describe-unreadable.ts';
 import { PAGE_BYTES_MAX, PAGE_ITEMS_MAX } from './list-calls.ts';
 import {

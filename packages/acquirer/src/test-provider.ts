@@ -10,7 +10,8 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
 import { checkRequest } from './testing/check-exchange.ts';
-import { type Acquirer, type ClientTls, createAcquirer } from './client.ts';
+import type { Acquirer } from './acquirer.ts';
+import { type ClientTls, createAcquirer } from './client.ts';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 

@@ -1,5 +1,5 @@
 import { parseBrCode } from '@pixmesh/acquirer/br-code';
-import type { Acquirer } from '@pixmesh/acquirer/client';
+import type { Acquirer } from '@pixmesh/acquirer/acquirer';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';

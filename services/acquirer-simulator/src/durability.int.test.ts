@@ -4,7 +4,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-import { type Acquirer, createAcquirer, type PayoutToSend } from '@pixmesh/acquirer/client';
+import type { Acquirer, PayoutToSend } from '@pixmesh/acquirer/acquirer';
+import { createAcquirer } from '@pixmesh/acquirer/client';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { freePorts } from '@pixmesh/testkit/free-ports';

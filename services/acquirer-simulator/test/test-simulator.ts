@@ -1,11 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
-import {
-  type Acquirer,
-  type AcquirerConfig,
-  createAcquirer,
-  type PayoutToSend,
-} from '@pixmesh/acquirer/client';
+import type { Acquirer, PayoutToSend } from '@pixmesh/acquirer/acquirer';
+import { type AcquirerConfig, createAcquirer } from '@pixmesh/acquirer/client';
 import { checkNoticeItem } from '@pixmesh/acquirer/testing/check-exchange';
 import { readConfig } from '@pixmesh/service/config';
 import { expect } from 'vitest';

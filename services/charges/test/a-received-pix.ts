@@ -1,4 +1,4 @@
-import type { PixReturn, ReceivedPix } from '@pixmesh/acquirer/client';
+import type { PixReturn, ReceivedPix } from '@pixmesh/acquirer/acquirer';
 import { toCents } from '@pixmesh/kernel/money';
 
 /** A Pix of 123.45 for the charge of `aChargeRow`, in time. */

@@ -1,6 +1,6 @@
 import { settleIntent } from '@pixmesh/acquirer-orders/hold-intent';
 import type { OrderLimits } from '@pixmesh/acquirer-orders/order-calls';
-import type { Acquirer } from '@pixmesh/acquirer/client';
+import type { Acquirer } from '@pixmesh/acquirer/acquirer';
 import { deadlineIn } from '@pixmesh/http/deadline';
 
 import { checkPeriods, type PayoutsConfig } from '#config.ts';

@@ -1,4 +1,4 @@
-import type { Acquirer, AcquirerPayout, SendOutcome } from '@pixmesh/acquirer/client';
+import type { Acquirer, AcquirerPayout, SendOutcome } from '@pixmesh/acquirer/acquirer';
 import { toCents } from '@pixmesh/kernel/money';
 
 import { DUE_AMOUNT } from './store-due-payouts.ts';

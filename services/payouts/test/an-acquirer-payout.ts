@@ -1,4 +1,4 @@
-import type { AcquirerPayout, PixReturn } from '@pixmesh/acquirer/client';
+import type { AcquirerPayout, PixReturn } from '@pixmesh/acquirer/acquirer';
 import { toCents } from '@pixmesh/kernel/money';
 
 /** What the acquirer says of the payout of `aSentPayout`: at work on it. */

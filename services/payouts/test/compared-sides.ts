@@ -1,4 +1,5 @@
-import { type Acquirer, createAcquirer } from '@pixmesh/acquirer/client';
+import type { Acquirer } from '@pixmesh/acquirer/acquirer';
+import { createAcquirer } from '@pixmesh/acquirer/client';
 import { TOPICS } from '@pixmesh/contracts/topics';
 import { createInternalClient } from '@pixmesh/http/internal-client';
 import { deriveCommandId, newId, toAcquirerId } from '@pixmesh/kernel/ids';

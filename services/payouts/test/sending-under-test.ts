@@ -1,4 +1,5 @@
-import { type Acquirer, createAcquirer } from '@pixmesh/acquirer/client';
+import type { Acquirer } from '@pixmesh/acquirer/acquirer';
+import { createAcquirer } from '@pixmesh/acquirer/client';
 import type { PayoutId } from '@pixmesh/kernel/ids';
 import { toAcquirerId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';

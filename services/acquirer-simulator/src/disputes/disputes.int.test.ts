@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import type { Acquirer, AcquirerDispute } from '@pixmesh/acquirer/client';
+import type { Acquirer, AcquirerDispute } from '@pixmesh/acquirer/acquirer';
 import { DEFENSE_LENGTH_MAX } from '@pixmesh/kernel/text';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';

@@ -1,4 +1,4 @@
-import type { Acquirer, AcquirerPayout, PayoutToSend } from '@pixmesh/acquirer/client';
+import type { Acquirer, AcquirerPayout, PayoutToSend } from '@pixmesh/acquirer/acquirer';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';

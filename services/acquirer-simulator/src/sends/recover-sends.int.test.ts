@@ -1,4 +1,4 @@
-import type { Acquirer, PayoutToSend } from '@pixmesh/acquirer/client';
+import type { Acquirer, PayoutToSend } from '@pixmesh/acquirer/acquirer';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';

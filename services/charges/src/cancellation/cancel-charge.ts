@@ -1,4 +1,4 @@
-import type { CancelOutcome } from '@pixmesh/acquirer/client';
+import type { CancelOutcome } from '@pixmesh/acquirer/acquirer';
 import type { Deadline } from '@pixmesh/http/deadline';
 import { AppError, assertNever } from '@pixmesh/kernel/app-error';
 import { type ChargeId, type OperatorId, toAcquirerId } from '@pixmesh/kernel/ids';

@@ -1,4 +1,4 @@
-import type { AcquirerDispute } from '@pixmesh/acquirer/client';
+import type { AcquirerDispute } from '@pixmesh/acquirer/acquirer';
 import { AppError, assertNever } from '@pixmesh/kernel/app-error';
 import { type ChargeId, newId } from '@pixmesh/kernel/ids';
 import { toCents } from '@pixmesh/kernel/money';

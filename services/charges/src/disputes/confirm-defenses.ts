@@ -1,4 +1,4 @@
-import type { Acquirer, AcquirerDispute } from '@pixmesh/acquirer/client';
+import type { Acquirer, AcquirerDispute } from '@pixmesh/acquirer/acquirer';
 import { assertNever } from '@pixmesh/kernel/app-error';
 import type { Logger } from '@pixmesh/telemetry/logger';
 

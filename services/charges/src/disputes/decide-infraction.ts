@@ -1,4 +1,4 @@
-import type { AcquirerDispute } from '@pixmesh/acquirer/client';
+import type { AcquirerDispute } from '@pixmesh/acquirer/acquirer';
 import type { DisputeStatus } from '@pixmesh/contracts/http/dispute';
 import type {
   ChargeEventType,

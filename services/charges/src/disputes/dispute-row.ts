@@ -1,5 +1,5 @@
 import type { DisputeStatus } from '@pixmesh/contracts/http/dispute';
-import type { AcquirerDispute } from '@pixmesh/acquirer/client';
+import type { AcquirerDispute } from '@pixmesh/acquirer/acquirer';
 import type { AccountId, ChargeId, DisputeId } from '@pixmesh/kernel/ids';
 import type { Cents } from '@pixmesh/kernel/money';
 

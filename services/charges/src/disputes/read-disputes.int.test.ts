@@ -1,4 +1,4 @@
-import type { AcquirerDispute, UnreadableItem } from '@pixmesh/acquirer/client';
+import type { AcquirerDispute, UnreadableItem } from '@pixmesh/acquirer/acquirer';
 import { newId } from '@pixmesh/kernel/ids';
 import { toCents } from '@pixmesh/kernel/money';
 import { sql } from '@pixmesh/postgres/sql';

@@ -1,4 +1,4 @@
-import type { Acquirer, AcquirerDispute } from '@pixmesh/acquirer/client';
+import type { Acquirer, AcquirerDispute } from '@pixmesh/acquirer/acquirer';
 import { describeUnreadable } from '@pixmesh/acquirer/describe-unreadable';
 
 import { applyInfraction, type ApplyDeps, findChanged } from './apply-infraction.ts';

@@ -1,4 +1,4 @@
-import type { AcquirerDispute } from '@pixmesh/acquirer/client';
+import type { AcquirerDispute } from '@pixmesh/acquirer/acquirer';
 import type { DisputeId } from '@pixmesh/kernel/ids';
 import { type Cents, toCents } from '@pixmesh/kernel/money';
 import type { Queryable } from '@pixmesh/postgres/pool';

@@ -1,4 +1,4 @@
-import type { Acquirer } from '@pixmesh/acquirer/client';
+import type { Acquirer } from '@pixmesh/acquirer/acquirer';
 import { AppError, assertNever } from '@pixmesh/kernel/app-error';
 import type { DisputeId } from '@pixmesh/kernel/ids';
 

@@ -1,4 +1,4 @@
-import type { AcquirerDispute } from '@pixmesh/acquirer/client';
+import type { AcquirerDispute } from '@pixmesh/acquirer/acquirer';
 import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 

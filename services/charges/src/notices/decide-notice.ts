@@ -1,4 +1,4 @@
-import type { Lookup, PixReturn, ReceivedPix } from '@pixmesh/acquirer/client';
+import type { Lookup, PixReturn, ReceivedPix } from '@pixmesh/acquirer/acquirer';
 import type { Cents } from '@pixmesh/kernel/money';
 
 import type { ChargeRow } from '#charge/charge-row.ts';

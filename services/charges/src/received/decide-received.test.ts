@@ -1,4 +1,4 @@
-import type { ReceivedPix } from '@pixmesh/acquirer/client';
+import type { ReceivedPix } from '@pixmesh/acquirer/acquirer';
 import { toCents } from '@pixmesh/kernel/money';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';

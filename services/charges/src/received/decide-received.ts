@@ -1,4 +1,4 @@
-import type { ReceivedPix } from '@pixmesh/acquirer/client';
+import type { ReceivedPix } from '@pixmesh/acquirer/acquirer';
 
 import type { ChargeRow } from '#charge/charge-row.ts';
 

@@ -1,4 +1,4 @@
-import type { PixReturn } from '@pixmesh/acquirer/client';
+import type { PixReturn } from '@pixmesh/acquirer/acquirer';
 import type { Receiver } from '@pixmesh/contracts/http/charge';
 import { fromAcquirerId, type RefundId } from '@pixmesh/kernel/ids';
 import { toCents } from '@pixmesh/kernel/money';

@@ -1,5 +1,5 @@
 import { settleIntent } from '@pixmesh/acquirer-orders/hold-intent';
-import type { PixReturn } from '@pixmesh/acquirer/client';
+import type { PixReturn } from '@pixmesh/acquirer/acquirer';
 import { deadlineIn } from '@pixmesh/http/deadline';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { type CheckPeriods, nextCheckMs } from '@pixmesh/kernel/check-schedule';

@@ -3,7 +3,7 @@ import {
   type OrderCalls,
   type OrderLimits,
 } from '@pixmesh/acquirer-orders/order-calls';
-import type { Lookup, PixReturn } from '@pixmesh/acquirer/client';
+import type { Lookup, PixReturn } from '@pixmesh/acquirer/acquirer';
 import { assertNever } from '@pixmesh/kernel/app-error';
 import type { Cents } from '@pixmesh/kernel/money';
 

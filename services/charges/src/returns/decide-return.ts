@@ -1,4 +1,4 @@
-import type { PixReturn, ReceivedPix } from '@pixmesh/acquirer/client';
+import type { PixReturn, ReceivedPix } from '@pixmesh/acquirer/acquirer';
 import type { ChargeEventType } from '@pixmesh/contracts/messages/charge-event.v1';
 import { type Cents, toCents } from '@pixmesh/kernel/money';
 

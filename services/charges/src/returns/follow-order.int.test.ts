@@ -1,4 +1,4 @@
-import type { RefundOutcome } from '@pixmesh/acquirer/client';
+import type { RefundOutcome } from '@pixmesh/acquirer/acquirer';
 import { newId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
 import { createLogger } from '@pixmesh/telemetry/logger';

@@ -1,6 +1,6 @@
 import type { OrderAnswer, OrderStep } from '@pixmesh/acquirer-orders/order-calls';
 import { type OrderFailpoint, placeOrder } from '@pixmesh/acquirer-orders/place-order';
-import type { Acquirer, PixReturn } from '@pixmesh/acquirer/client';
+import type { Acquirer, PixReturn } from '@pixmesh/acquirer/acquirer';
 import { assertNever } from '@pixmesh/kernel/app-error';
 import { type CheckPeriods, nextCheckMs } from '@pixmesh/kernel/check-schedule';
 import { toAcquirerId } from '@pixmesh/kernel/ids';

@@ -1,4 +1,4 @@
-import type { AcquirerDispute, PixReturn, ReceivedPix } from '@pixmesh/acquirer/client';
+import type { AcquirerDispute, PixReturn, ReceivedPix } from '@pixmesh/acquirer/acquirer';
 import { type ChargeId, newId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
 import { createLogger } from '@pixmesh/telemetry/logger';

@@ -1,4 +1,4 @@
-import type { PixReturn, ReceivedPix } from '@pixmesh/acquirer/client';
+import type { PixReturn, ReceivedPix } from '@pixmesh/acquirer/acquirer';
 import { toCents } from '@pixmesh/kernel/money';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

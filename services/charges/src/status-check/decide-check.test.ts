@@ -1,4 +1,4 @@
-import type { ReceivedPix } from '@pixmesh/acquirer/client';
+import type { ReceivedPix } from '@pixmesh/acquirer/acquirer';
 import { toCents } from '@pixmesh/kernel/money';
 import { describe, expect, test } from 'vitest';
 

@@ -1,4 +1,4 @@
-import type { ReceivedPix } from '@pixmesh/acquirer/client';
+import type { ReceivedPix } from '@pixmesh/acquirer/acquirer';
 import type { ChargeId } from '@pixmesh/kernel/ids';
 import { toAcquirerId } from '@pixmesh/kernel/ids';
 import { toCents } from '@pixmesh/kernel/money';

@@ -1,4 +1,4 @@
-import type { PixReturn } from '@pixmesh/acquirer/client';
+import type { PixReturn } from '@pixmesh/acquirer/acquirer';
 import type { Database, Transaction } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { counter } from '@pixmesh/telemetry/metrics';

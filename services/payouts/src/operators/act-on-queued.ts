@@ -1,4 +1,4 @@
-import type { Acquirer } from '@pixmesh/acquirer/client';
+import type { Acquirer } from '@pixmesh/acquirer/acquirer';
 import { foundOrNull } from '@pixmesh/acquirer/found-or-null';
 import type { AccountSettings } from '@pixmesh/contracts/internal/caller-claims';
 import type { Deadline } from '@pixmesh/http/deadline';

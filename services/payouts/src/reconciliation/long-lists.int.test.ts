@@ -1,4 +1,4 @@
-import type { Acquirer } from '@pixmesh/acquirer/client';
+import type { Acquirer } from '@pixmesh/acquirer/acquirer';
 import { newId, toAcquirerId } from '@pixmesh/kernel/ids';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 

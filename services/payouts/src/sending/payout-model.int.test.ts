@@ -1,4 +1,4 @@
-import type { Acquirer } from '@pixmesh/acquirer/client';
+import type { Acquirer } from '@pixmesh/acquirer/acquirer';
 import { assertNever } from '@pixmesh/kernel/app-error';
 import type { AccountId, PayoutId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';

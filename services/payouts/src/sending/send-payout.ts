@@ -1,6 +1,6 @@
 import type { OrderAnswer, OrderStep } from '@pixmesh/acquirer-orders/order-calls';
 import { placeOrder } from '@pixmesh/acquirer-orders/place-order';
-import type { AcquirerPayout } from '@pixmesh/acquirer/client';
+import type { AcquirerPayout } from '@pixmesh/acquirer/acquirer';
 import { assertNever } from '@pixmesh/kernel/app-error';
 import { nextCheckMs } from '@pixmesh/kernel/check-schedule';
 import { toAcquirerId } from '@pixmesh/kernel/ids';

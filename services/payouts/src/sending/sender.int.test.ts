@@ -1,4 +1,4 @@
-import type { Acquirer } from '@pixmesh/acquirer/client';
+import type { Acquirer } from '@pixmesh/acquirer/acquirer';
 import { type AccountId, newId, type PayoutId } from '@pixmesh/kernel/ids';
 import { createPolledSignal } from '@pixmesh/postgres/due-work-poll';
 import type { Database } from '@pixmesh/postgres/pool';

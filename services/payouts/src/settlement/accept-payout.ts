@@ -1,4 +1,4 @@
-import type { AcquirerPayout } from '@pixmesh/acquirer/client';
+import type { AcquirerPayout } from '@pixmesh/acquirer/acquirer';
 import { nextCheckMs } from '@pixmesh/kernel/check-schedule';
 
 import { payoutEvents } from '#payouts/payout-events.ts';

@@ -1,4 +1,4 @@
-import type { AcquirerPayout } from '@pixmesh/acquirer/client';
+import type { AcquirerPayout } from '@pixmesh/acquirer/acquirer';
 import { cutFailureReason } from '@pixmesh/kernel/text';
 
 import { failpoint } from '#failpoints.ts';

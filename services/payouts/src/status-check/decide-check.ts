@@ -1,5 +1,5 @@
 import { decideNotFound, type OrderLimits } from '@pixmesh/acquirer-orders/order-calls';
-import type { AcquirerPayout, Lookup } from '@pixmesh/acquirer/client';
+import type { AcquirerPayout, Lookup } from '@pixmesh/acquirer/acquirer';
 import { assertNever } from '@pixmesh/kernel/app-error';
 
 import type { CheckProblem } from '#events.ts';

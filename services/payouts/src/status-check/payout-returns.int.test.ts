@@ -1,4 +1,4 @@
-import type { PixReturn } from '@pixmesh/acquirer/client';
+import type { PixReturn } from '@pixmesh/acquirer/acquirer';
 import type { PayoutId } from '@pixmesh/kernel/ids';
 import { newId } from '@pixmesh/kernel/ids';
 import { toCents } from '@pixmesh/kernel/money';

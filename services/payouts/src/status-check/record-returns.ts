@@ -1,4 +1,4 @@
-import type { AcquirerPayout } from '@pixmesh/acquirer/client';
+import type { AcquirerPayout } from '@pixmesh/acquirer/acquirer';
 
 import { type CheckProblem, checkShowedProblem } from '#events.ts';
 import { payoutReturnCredit } from '#payouts/ledger-commands.ts';

@@ -1,4 +1,4 @@
-import type { Acquirer } from '@pixmesh/acquirer/client';
+import type { Acquirer } from '@pixmesh/acquirer/acquirer';
 import type { CheckPeriods } from '@pixmesh/kernel/check-schedule';
 
 import type { PayoutRow } from '#payouts/payout-row.ts';

@@ -1,4 +1,4 @@
-import type { AcquirerPayout, Lookup } from '@pixmesh/acquirer/client';
+import type { AcquirerPayout, Lookup } from '@pixmesh/acquirer/acquirer';
 import { type PayoutId, toAcquirerId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
 import { createWakeSignal } from '@pixmesh/service/wake-signal';

@@ -1,4 +1,4 @@
-import type { Acquirer } from '@pixmesh/acquirer/client';
+import type { Acquirer } from '@pixmesh/acquirer/acquirer';
 import { foundOrNull } from '@pixmesh/acquirer/found-or-null';
 import type { ResolveSuspenseRequest } from '@pixmesh/contracts/internal/suspense';
 import { invalidRequest } from '@pixmesh/http/refusal';

@@ -1,4 +1,4 @@
-import type { AcquirerCharge, Lookup } from '@pixmesh/acquirer/client';
+import type { AcquirerCharge, Lookup } from '@pixmesh/acquirer/acquirer';
 import { type AnswerWord, toAnswerWord } from '@pixmesh/acquirer/describe-answer';
 import { assertNever } from '@pixmesh/kernel/app-error';
 import { nextCheckMs } from '@pixmesh/kernel/check-schedule';

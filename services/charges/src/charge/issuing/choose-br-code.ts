@@ -1,6 +1,6 @@
 import { parseBrCode } from '@pixmesh/acquirer/br-code';
 import { buildDynamicBrCode } from '@pixmesh/acquirer/br-code-writer';
-import type { AcquirerCharge } from '@pixmesh/acquirer/client';
+import type { AcquirerCharge } from '@pixmesh/acquirer/acquirer';
 import type { Receiver } from '@pixmesh/contracts/http/charge';
 
 /** A city is required by the standard and ignored by payers' apps on dynamic codes. */

@@ -1,4 +1,4 @@
-import type { IssueOutcome } from '@pixmesh/acquirer/client';
+import type { IssueOutcome } from '@pixmesh/acquirer/acquirer';
 import { sql } from '@pixmesh/postgres/sql';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';

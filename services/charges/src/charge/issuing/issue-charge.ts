@@ -1,6 +1,6 @@
 import type { Counted, OrderAnswer, OrderStep } from '@pixmesh/acquirer-orders/order-calls';
 import { placeOrder } from '@pixmesh/acquirer-orders/place-order';
-import type { AcquirerCharge } from '@pixmesh/acquirer/client';
+import type { AcquirerCharge } from '@pixmesh/acquirer/acquirer';
 import { assertNever } from '@pixmesh/kernel/app-error';
 import { toAcquirerId } from '@pixmesh/kernel/ids';
 
