@@ -90,7 +90,7 @@ async function send(
   };
   const nowMs = performance.now();
   const lane = toOwnedLane(claim, nowMs + leaseMs);
-  await sendDelivery(deps, { due, lane, fetchedMs: nowMs, isRateLimitedLately: false });
+  await sendDelivery(deps, { due, lane, fetchedMs: nowMs, wasRateLimited: false });
   return { posted, failuresAtAnswer, outcomes };
 }
 

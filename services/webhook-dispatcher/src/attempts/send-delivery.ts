@@ -38,7 +38,7 @@ export type DeliveryToSend = {
   due: DueDelivery;
   lane: OwnedLane;
   fetchedMs: number;
-  isRateLimitedLately: boolean;
+  wasRateLimited: boolean;
 };
 
 /**
@@ -53,7 +53,7 @@ export async function sendDelivery(deps: SendDeps, send: DeliveryToSend): Promis
   if (lane.leaseEndsMs - startedMs < deps.leaseLeftMsMin) return sendLeftForLater();
   const waitedMs = startedMs - send.fetchedMs;
   // How long a delivery waits for the limit of its account is not of our making.
-  if (due.attemptNumber === 1 && !due.isResend && !send.isRateLimitedLately) {
+  if (due.attemptNumber === 1 && !due.isResend && !send.wasRateLimited) {
     firstAttemptStarted(due.eventAgeSeconds + waitedMs / 1000);
   }
   const result = await post(deps, due);

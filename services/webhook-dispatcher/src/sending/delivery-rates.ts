@@ -17,7 +17,7 @@ const LATELY_MS = 60_000;
 /** The limits on deliveries per second, of which all senders take. */
 export type DeliveryRates = {
   /** Whether its limit has lately made deliveries of the account wait. */
-  isRateLimitedLately(accountId: string): boolean;
+  wasRateLimited(accountId: string): boolean;
   /** Whether deliveries of the account have a limit, or none is known yet. */
   isLimited(accountId: string): boolean;
   /** Accounts of which nothing may be sent at this moment. */
@@ -39,9 +39,9 @@ export function createDeliveryRates({ db, clock, accountOf }: Deps): DeliveryRat
   let refreshedMs = -Infinity;
   const pausedUntilMs = new Map<string, number>();
   const usedUpMs = new Map<string, number>();
-  return { isRateLimitedLately, isLimited, paused, admit, settle };
+  return { wasRateLimited, isLimited, paused, admit, settle };
 
-  function isRateLimitedLately(accountId: string): boolean {
+  function wasRateLimited(accountId: string): boolean {
     return performance.now() - (usedUpMs.get(accountId) ?? -Infinity) < LATELY_MS;
   }
 
@@ -103,7 +103,7 @@ export function createDeliveryRates({ db, clock, accountOf }: Deps): DeliveryRat
     rates = await listRates(db);
     refreshedMs = nowMs;
     for (const accountId of usedUpMs.keys()) {
-      if (!isRateLimitedLately(accountId)) usedUpMs.delete(accountId);
+      if (!wasRateLimited(accountId)) usedUpMs.delete(accountId);
     }
   }
 

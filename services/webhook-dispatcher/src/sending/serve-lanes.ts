@@ -15,7 +15,7 @@ type ServeDeps = {
   db: Database;
   clock: ScheduleClock;
   keeper: Pick<LaneKeeper, 'lanes' | 'markServed'>;
-  rates: Pick<DeliveryRates, 'settle' | 'isRateLimitedLately'>;
+  rates: Pick<DeliveryRates, 'settle' | 'wasRateLimited'>;
   sends: Pick<RunningSends, 'begin'>;
   inFlightPerLaneMax: number;
   /** Marks lanes in which more is to be done. */
@@ -80,6 +80,6 @@ function begin(deps: ServeDeps, { lane, request, found, fetchedMs }: FoundInLane
   if (!isAll) lane.isDirty = true;
   sendsRepeated(countRepeats(lane, found.length, inFlightPerLaneMax));
   if (isAll) lane.isTakenOver = false;
-  const isRateLimitedLately = rates.isRateLimitedLately(lane.accountId);
-  for (const due of found) sends.begin({ due, lane, fetchedMs, isRateLimitedLately });
+  const wasRateLimited = rates.wasRateLimited(lane.accountId);
+  for (const due of found) sends.begin({ due, lane, fetchedMs, wasRateLimited });
 }
