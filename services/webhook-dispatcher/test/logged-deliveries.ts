@@ -1,4 +1,4 @@
-import { createPool } from '@pixmesh/postgres/pool';
+import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 import type { TestDatabase } from '@pixmesh/testkit/test-database';
 
@@ -24,11 +24,25 @@ export function aLogged(given: Omit<LoggedDelivery, 'id' | 'eventId'>): LoggedDe
   return { ...given, eventId, id: deliveryIdOf(eventId, given.endpointId ?? given.resourceId) };
 }
 
+/** A statement for all of a long run would take longer than a statement may. */
+const ROWS_AT_ONCE = 20_000;
+
 /** Stores deliveries without their events; those that are pending wait in the queue. */
 export async function storeLogged(
   { db, adminUrl }: TestDatabase,
   rows: readonly LoggedDelivery[],
 ): Promise<void> {
+  for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
+    await storeRows(db, rows.slice(start, start + ROWS_AT_ONCE));
+  }
+  // Statistics belong to the tables' owner.
+  await using admin = createPool({ url: adminUrl, applicationName: 'plans', max: 1 });
+  await admin.query(sql`
+    analyze webhook_dispatcher.deliveries, webhook_dispatcher.attempts, webhook_dispatcher.queue,
+      webhook_dispatcher.destinations`);
+}
+
+async function storeRows(db: Database, rows: readonly LoggedDelivery[]): Promise<void> {
   await db.query(sql`
     with made as (
       select * from unnest(
@@ -46,6 +60,7 @@ export async function storeLogged(
       select distinct on (resource_id) resource_id, account_id, 'https://own.example.com/hook'
       from made
       where endpoint_id is null
+      on conflict (resource_id) do nothing
     ),
     waiting as (
       insert into queue (id, delivery_id, event_id, lane_id, endpoint_id, for_resource_url)
@@ -70,10 +85,4 @@ export async function storeLogged(
       values (1, case when status = 'succeeded' then 'succeeded' else 'failed' end)
     ) as attempt (n, outcome)
     where status <> 'skipped'`);
-  // Statistics belong to the tables' owner.
-  const admin = createPool({ url: adminUrl, applicationName: 'plans', max: 1 });
-  await admin.query(sql`
-    analyze webhook_dispatcher.deliveries, webhook_dispatcher.attempts, webhook_dispatcher.queue,
-      webhook_dispatcher.destinations`);
-  await admin[Symbol.asyncDispose]();
 }

@@ -42,7 +42,7 @@ beforeAll(async () => {
     await database.db.query(sql`
       insert into queue (id, delivery_id, event_id, lane_id, for_resource_url, rank, attempt_count, due_at)
       select id, id, id, md5(('lane' || number % ${LANES}::int)::text)::uuid, false, 1, 1,
-        now() + interval '1 minute' + random() * interval '12 hours'
+        now() + interval '1 hour' + random() * interval '12 hours'
       from (select gen_random_uuid() as id, number from generate_series(1, 20000) number) new`);
   }
   await database.db.query(sql`
