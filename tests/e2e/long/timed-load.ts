@@ -22,7 +22,7 @@ export type TimedLoad = {
   stop(): Promise<void>;
 };
 
-/** The shortest time between two calls of a client. Two cores that start a process every 5 s carry no more. */
+/** Between the beginnings of two calls of a client: two cores that start a process every 5 s carry no more. */
 const PACE_MS = 500;
 /** Hosts of the receiver: each is served by one sender, so deliveries to them pause by themselves. */
 const HOSTS = ['a', 'b', 'c', 'd'];
@@ -33,8 +33,9 @@ export function startTimedLoad(input: {
   history: ClientHistory;
   payers: readonly Merchant[];
   hookPath: string;
+  paceMs?: number;
 }): TimedLoad {
-  const { history, payers, hookPath } = input;
+  const { history, payers, hookPath, paceMs = PACE_MS } = input;
   const calls: TimedCall[] = [];
   const stopping = new AbortController();
   const clients = payers.flatMap((merchant, index) => [
@@ -44,7 +45,7 @@ export function startTimedLoad(input: {
     () => timed('list of payouts', '', () => v1(merchant, 'GET /payouts?limit=3')),
   ]);
   const running = Promise.all(
-    clients.map((work, index) => repeat(work, (index / clients.length) * PACE_MS)),
+    clients.map((work, index) => repeat(work, (index / clients.length) * paceMs)),
   );
   // A client that gives up is told of at the end; until then the others go on.
   running.catch(() => undefined);
@@ -63,7 +64,7 @@ export function startTimedLoad(input: {
       const pauseMs = Math.max(0, nextMs - performance.now());
       await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
       if (stopping.signal.aborted) return;
-      nextMs = performance.now() + PACE_MS;
+      nextMs = performance.now() + paceMs;
       await work();
     }
   }
