@@ -75,7 +75,10 @@ test(
       await requestScale(home, new Map(SERVICES.map((name) => [name, count])));
       console.log(`${count} of every service:`);
       await underLoad(() => delay(WARM_UP.forMs), WARM_UP.paceMs);
-      const { calls, during } = await underLoad(busyShare, STEADY.paceMs);
+      const { calls, during } = await underLoad(
+        () => busyShare(delay(STEADY.forMs)),
+        STEADY.paceMs,
+      );
       console.log(`the machine ${(during * 100).toFixed(0)} % busy`);
       expect(failed(calls)).toEqual([]);
       p50Ms.push(quantileMs(calls, 0.5));
@@ -86,10 +89,10 @@ test(
   TEST_MS_MAX,
 );
 
-/** Of all cores, while the steady load goes on. */
-async function busyShare(): Promise<number> {
+/** Of all cores, until some work has ended. */
+async function busyShare(work: Promise<unknown>): Promise<number> {
   const before = coreTimes();
-  await delay(STEADY.forMs);
+  await work;
   const after = coreTimes();
   return 1 - (after.idle - before.idle) / (after.all - before.all);
 }
