@@ -150,7 +150,7 @@ export const MONEY_ALERTS: readonly Alert[] = [
   },
   {
     name: 'RefundsOverdue',
-    meaning: 'refunds sent to the acquirer have waited too long for a definite answer',
+    meaning: 'refunds have waited too long for a definite answer of the acquirer',
     severity: 'page',
     for: '5m',
     expr: 'max(refunds_unanswered) > 0',

@@ -83,7 +83,7 @@ export function reportRefundProblem(
 export function observeOverdue(read: () => Promise<number>): void {
   observedGauge(
     'refunds_unanswered',
-    'Refunds ordered more than 15 minutes ago that have not ended',
+    'Refunds without an end 15 minutes after their first call, or after their creation where none was made',
     async () => [{ value: await read() }],
   );
 }

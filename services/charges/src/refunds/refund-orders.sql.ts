@@ -95,7 +95,7 @@ const OVERDUE_MS = 15 * 60_000;
 /** Counting stops here: a scrape must not cost more the longer an outage lasts. */
 const COUNT_MAX = 10_000;
 
-/** Refunds without an end long after their first call. Reads `refunds_open`. */
+/** Refunds without an end long after their first call, or after their creation where none was made. Reads `refunds_open`. */
 export async function countOverdue(db: Queryable): Promise<number> {
   const [row] = await db.query<{ overdue: number }>(
     named(
@@ -105,7 +105,7 @@ export async function countOverdue(db: Queryable): Promise<number> {
         from (
           select from refunds
           where status in ('intent', 'processing')
-            and first_put_at <= now() - ${OVERDUE_MS}::int * interval '1 ms'
+            and coalesce(first_put_at, created_at) <= now() - ${OVERDUE_MS}::int * interval '1 ms'
           limit ${COUNT_MAX}
         ) as late`,
     ),

@@ -5,7 +5,7 @@ import { createLogger } from '@pixmesh/telemetry/logger';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { refundOrders } from '#refunds/refund-orders.sql.ts';
+import { countOverdue, refundOrders } from '#refunds/refund-orders.sql.ts';
 import { followRefund, type FollowRefundDeps } from '#refunds/follow-refund.ts';
 import { followItemReturn } from '#suspense/follow-item-return.ts';
 import { returnItemOrders } from '#suspense/resolutions.sql.ts';
@@ -161,4 +161,16 @@ describe.each(['refunds', 'suspense_resolutions'] as const)('an order of %s', (t
     expect(await orders.countCall(database.db, row as never)).toBeNull();
     expect(await kind.read(id)).toMatchObject({ unanswered_puts: 0, was_put: false });
   });
+});
+
+test('a refund whose calls never leave counts as unanswered, from its creation', async () => {
+  const refunds = kindOf('refunds');
+  const id = await refunds.store();
+  await refunds.check({ kind: 'unknown', cause: 'token_status_401' });
+  expect(await refunds.read(id)).toMatchObject(NEVER_CALLED);
+  const before = await countOverdue(database.db);
+  await database.db.query(
+    sql`update refunds set created_at = now() - interval '16 minutes' where id = ${id}`,
+  );
+  expect(await countOverdue(database.db)).toBe(before + 1);
 });
