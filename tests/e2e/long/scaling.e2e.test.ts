@@ -68,7 +68,7 @@ test(
 );
 
 test(
-  'one, two and four processes of every service under the same load: exact, and none slower than one',
+  'one, two and four processes of every service under the same light load: exact, and none slower than one',
   async () => {
     const p50Ms: number[] = [];
     for (const count of [1, 2, 4]) {

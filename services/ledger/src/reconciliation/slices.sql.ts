@@ -1,3 +1,4 @@
+import { NIL_ID } from '@pixmesh/kernel/ids';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
@@ -18,7 +19,7 @@ export async function readOwners(
       sql`
         select account_id as "accountId", 0::bigint as "from", version
         from accounts
-        where account_id > coalesce(${page.after}::uuid, '00000000-0000-0000-0000-000000000000')
+        where account_id > ${page.after ?? NIL_ID}::uuid
         order by account_id
         limit ${page.limit}`,
     ),

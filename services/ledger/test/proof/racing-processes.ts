@@ -8,6 +8,8 @@ import { type ModelProcess, startModelProcess } from './model-process.ts';
 import { type SeededRandom, seededRandom } from './seeded-random.ts';
 
 const PROCESSES = 4;
+/** Of one command whose outcome stays unknown: a row is locked for half a second at most. */
+const TRIES_MAX = 100;
 
 export type RacingProcesses = {
   readonly db: Database;
@@ -37,10 +39,11 @@ export function useRacingProcesses(seed: number): RacingProcesses {
       return database.db;
     },
     submit: async (command) => {
-      for (;;) {
+      for (let tries = 0; tries < TRIES_MAX; tries += 1) {
         const reply = await random.pick(processes).submit(command);
         if (reply !== null) return reply.word;
       }
+      throw new Error(`the outcome of command ${command.id} stays unknown`);
     },
   };
 }

@@ -145,7 +145,10 @@ test(
     const ids = await storeOutage(accountId, MISSED);
     const id = await recover(accountId);
     const first = startProcess(receiver);
-    await eventually(() => expect(receiver.requests.length).toBeGreaterThan(MISSED / 10));
+    await eventually(
+      () => expect(receiver.requests.length).toBeGreaterThan(MISSED / 10),
+      PATIENCE_MS,
+    );
     await first[Symbol.asyncDispose]();
     const midway = await show(id);
     expect(midway.status).not.toBe('completed');
@@ -169,7 +172,10 @@ test(
     await storeOutage(accountId, MISSED);
     const id = await recover(accountId, { rate_per_second: 300 });
     const process = startProcess(receiver);
-    await eventually(() => expect(receiver.requests.length).toBeGreaterThan(MISSED / 20));
+    await eventually(
+      () => expect(receiver.requests.length).toBeGreaterThan(MISSED / 20),
+      PATIENCE_MS,
+    );
     const act = { operator_id: OPERATOR_ID };
     const { body } = await api.call(`POST /internal/recoveries/${id}/cancel`, act);
     expect(body.status).toBe('canceled');
