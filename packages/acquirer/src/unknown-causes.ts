@@ -8,7 +8,7 @@ const BREAKER_OPEN = 'breaker_open';
 const NO_TURN = 'no_turn';
 const TOKEN = 'token_';
 
-/** The acquirer is away, or too slow. Whatever else it answered, it is there. */
+/** The acquirer is unreachable, or too slow. Whatever else it answered, it is reachable. */
 const OUTAGE = /^(token_)?(connection|timeout|status_5[0-9]{2})$/;
 const CALLER_GAVE_UP = /^(token_)?aborted$/;
 /** Nothing came back, or nothing was sent: nothing came back before, or there was no turn to ask. */

@@ -29,7 +29,7 @@ export type DeadLettersOfService = {
   find(id: string): Promise<DeadLetter | null>;
   /** Handles a parked message again; false when it is unknown or not open. */
   replay(id: string): Promise<boolean>;
-  /** Gives a parked message up; false when it is unknown or not open. */
+  /** Dismisses a parked message; false when it is unknown or not open. */
   dismiss(id: string, dismissal: Dismissal): Promise<boolean>;
 };
 
@@ -57,7 +57,7 @@ export function createDeadLettersOfService(deps: DeadLettersDeps): DeadLettersOf
     if (codec === null) throw new AppError('DEPENDENCY_UNAVAILABLE');
     const dispatch = { codec, handlers: group.handlers };
     return await db.transaction(async (tx) => {
-      // Nobody gives it up while it is handled.
+      // It cannot be dismissed while it is handled.
       if ((await lockOpenLetter(tx, id)) === null) return false;
       await dispatchMessage(dispatch, letter);
       return await markReplayed(tx, id);
@@ -69,7 +69,7 @@ export function createDeadLettersOfService(deps: DeadLettersDeps): DeadLettersOf
     if (letter === null) return false;
     if (letter.consumer !== OUTBOX_CONSUMER) return await markDismissed(db, id, dismissal);
     const isDismissed = await dismissParkedEvent(db, letter, dismissal);
-    // What it held back goes now.
+    // Later events of its key were held back and are published now.
     wakeOutbox();
     return isDismissed;
   }

@@ -6,7 +6,7 @@ type Repetition = {
   pause?(tries: number): Promise<unknown>;
 };
 
-/** Does it again from its start while it fails by what passes. */
+/** Repeats the work from its start while `mayRepeat` allows it. */
 export async function repeat<T>(
   work: () => Promise<T>,
   { triesMax, mayRepeat, pause }: Repetition,
