@@ -54,9 +54,10 @@ export function createKeyLookups(db: Database): (key: PresentedKey) => Promise<K
   };
 
   function readWaiting(): void {
+    if (reads === READS_MAX) return;
     const taken = [...waiting].slice(0, KEYS_MAX);
     const [first] = taken;
-    if (first === undefined || reads === READS_MAX) return;
+    if (first === undefined) return;
     for (const [name, { timer }] of taken) {
       waiting.delete(name);
       clearTimeout(timer);
