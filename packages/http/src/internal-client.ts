@@ -54,6 +54,15 @@ export type InternalClient = AsyncDisposable & {
   request(request: InternalRequest): Promise<InternalAnswer>;
 };
 
+/** Makes the clients of a service, each of which ends with it: `use` takes them as its parts. */
+export function createClients(
+  identity: Pick<MeshIdentity, 'current'>,
+  use: (name: string, client: InternalClient) => InternalClient,
+): (service: ServiceName, url: string) => InternalClient {
+  return (service, url) =>
+    use(`client of ${service}`, createInternalClient({ service, url, identity }));
+}
+
 /**
  * Calls one service of the mesh in equal turns by account, reads apart from writes: by mutual TLS, under the caller's
  * deadline, repeated only where that is safe.

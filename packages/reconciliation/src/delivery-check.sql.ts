@@ -2,7 +2,6 @@ import {
   COMPARED_EVENTS_MAX,
   type ComparedEvent,
 } from '@pixmesh/contracts/internal/compare-events';
-import { OUTBOX_CONSUMER } from '@pixmesh/postgres/outbox-queue.sql';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
@@ -14,7 +13,8 @@ export type EventsPage = { after: string; until: string; events: ComparedEvent[]
 
 /**
  * The page begins with the later of the two. The last page ends with the time of its reading, so that what the other
- * side has beyond is not asked for.
+ * side has beyond is not asked for. The consumer of parked events is written out: `dead_letters_outbox` has it as its
+ * condition, which no parameter can prove.
  */
 export async function readEventsPage(
   db: Queryable,
@@ -43,7 +43,7 @@ export async function readEventsPage(
         where topic = ${topic} and event_id > ${after}::uuid and event_id <= ${until}::uuid
           and not exists (
             select from dead_letters letter
-            where letter.consumer = ${OUTBOX_CONSUMER} and letter.replayed_at is null and letter.dismissed_at is not null
+            where letter.consumer = 'outbox' and letter.replayed_at is null and letter.dismissed_at is not null
               and letter.topic = events.topic and letter.key = events.key
               and letter.headers->>'event_id' = events.event_id::text
           )

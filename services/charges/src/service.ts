@@ -2,12 +2,11 @@ import { observeCertificate } from '@pixmesh/service/observe-certificate';
 import { acquirerConfig } from '@pixmesh/acquirer/acquirer-settings';
 import { createAcquirer } from '@pixmesh/acquirer/client';
 import { type MeshIdentity, openMeshIdentity } from '@pixmesh/certificates/mesh-identity';
-import type { ServiceName } from '@pixmesh/contracts/internal/identities';
 import { CHARGE_EVENTS, DISPUTE_EVENTS } from '@pixmesh/contracts/messages/charge-event.v1';
 import { CHARGE_COMMANDS } from '@pixmesh/contracts/messages/ledger-command.v1';
 import { listen } from '@pixmesh/http/listen';
 import { meshPeers } from '@pixmesh/http/peers';
-import { createInternalClient } from '@pixmesh/http/internal-client';
+import { createClients } from '@pixmesh/http/internal-client';
 import { createLedgerHolds } from '@pixmesh/ledger-client/ledger-holds';
 import { endProcess } from '@pixmesh/service/run-service';
 import { startFailpoints } from '@pixmesh/service/failpoint-listener';
@@ -140,11 +139,6 @@ async function openPools(config: ChargesConfig, logger: Logger, use: Parts['use'
   const writes = use('pool of shared writes', shared);
   await openConnections(db, writes);
   return { db, writes };
-}
-
-function createClients(identity: MeshIdentity, use: Parts['use']) {
-  return (service: ServiceName, url: string) =>
-    use(`${service} client`, createInternalClient({ service, url, identity }));
 }
 
 type MessagingParts = {

@@ -8,7 +8,7 @@ import {
 } from '@pixmesh/contracts/messages/account-event.v1';
 import { AcquirerCallback } from '@pixmesh/contracts/messages/acquirer-callback.v1';
 import { listen } from '@pixmesh/http/listen';
-import { createInternalClient, type InternalClient } from '@pixmesh/http/internal-client';
+import { createClients } from '@pixmesh/http/internal-client';
 import { isOn } from '@pixmesh/service/config';
 import { endProcess } from '@pixmesh/service/run-service';
 import { startFailpoints } from '@pixmesh/service/failpoint-listener';
@@ -26,7 +26,7 @@ import type { FastifyInstance } from 'fastify';
 
 import { createKeyAuthenticator } from '#authentication/authenticate-key.ts';
 import { answerOwnLetters } from '#admin/dead-letters/own-letters.ts';
-import type { OwnerClients, OwnerService } from '#admin/owners/call-owner.ts';
+import type { OwnerClients } from '#admin/owners/call-owner.ts';
 import { createAdmitRequest } from '#limits/admit-request.ts';
 import { keyDefaultOf, openRequestCounters } from '#limits/open-request-counters.ts';
 import type { RequestCounters } from '#limits/request-counters.ts';
@@ -147,8 +147,7 @@ function openClients(
   identity: MeshIdentity,
   use: Parts['use'],
 ): OwnerClients {
-  const open = (service: OwnerService, url: string): InternalClient =>
-    use(`client of ${service}`, createInternalClient({ service, url, identity }));
+  const open = createClients(identity, use);
   return {
     charges: open('charges', config.CHARGES_URL),
     payouts: open('payouts', config.PAYOUTS_URL),

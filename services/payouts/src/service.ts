@@ -3,12 +3,11 @@ import { acquirerConfig } from '@pixmesh/acquirer/acquirer-settings';
 import { createAcquirer } from '@pixmesh/acquirer/client';
 import { type MeshIdentity, openMeshIdentity } from '@pixmesh/certificates/mesh-identity';
 import { ACCOUNT_BREAKS_PATH, AccountBreaks } from '@pixmesh/contracts/internal/account-breaks';
-import type { ServiceName } from '@pixmesh/contracts/internal/identities';
 import { PAYOUT_COMMANDS } from '@pixmesh/contracts/messages/ledger-command.v1';
 import { PAYOUT_EVENTS } from '@pixmesh/contracts/messages/payout-event.v1';
 import { listen } from '@pixmesh/http/listen';
 import { meshPeers } from '@pixmesh/http/peers';
-import { createInternalClient, type InternalClient } from '@pixmesh/http/internal-client';
+import { createClients, type InternalClient } from '@pixmesh/http/internal-client';
 import { endProcess } from '@pixmesh/service/run-service';
 import { startFailpoints } from '@pixmesh/service/failpoint-listener';
 import { requestJson } from '@pixmesh/http/request-json';
@@ -134,11 +133,6 @@ async function openPools(config: PayoutsConfig, logger: Logger, use: Parts['use'
   const writes = use('pool of shared writes', shared);
   await openConnections(db, writes);
   return { db, writes };
-}
-
-function createClients(identity: MeshIdentity, use: Parts['use']) {
-  return (service: ServiceName, url: string) =>
-    use(`${service} client`, createInternalClient({ service, url, identity }));
 }
 
 type MessagingParts = {

@@ -39,8 +39,10 @@ test('a message of an operator is announced once, however often it is sent, also
     expect([answer.status, replayOf(answer)]).toEqual([201, 'replayed, mismatch']);
     expect(answer.body.messages).toMatchObject([{ message: 'Um.' }]);
   }
-  const faulty = await send({ message_id: newId(), body: { message: 1 } });
-  expect(faulty).toMatchObject({ status: 400, body: { details: ['message'] } });
+  for (const body of [{}, { message: '' }, { message: '  ' }, { message: 1 }, { message: '\0' }]) {
+    const faulty = await send({ message_id: newId(), body });
+    expect(faulty).toMatchObject({ status: 400, body: { details: ['message'] } });
+  }
   expect(await send({ message_id: newId(), body: null })).toMatchObject({ status: 400 });
   expect((await eventsOf(charge)).slice(2)).toEqual(['dispute.pix.message open']);
 });
