@@ -16,7 +16,7 @@ export type Breaker<T> = {
   run(work: () => Promise<T>): Promise<{ kind: 'ran'; value: T } | { kind: 'open' }>;
 };
 
-/** What a call says of its provider: nothing where its caller gave up before the answer was due. */
+/** What a call says of its provider: `unknown` where its caller gave up before the answer was due. */
 export type Proof = 'reachable' | 'unreachable' | 'unknown';
 
 /**

@@ -11,7 +11,7 @@ const TOKEN = 'token_';
 /** The acquirer is unreachable, or too slow. Whatever else it answered, it is reachable. */
 const OUTAGE = /^(token_)?(connection|timeout|status_5[0-9]{2})$/;
 const CALLER_GAVE_UP = /^(token_)?aborted$/;
-/** Nothing came back, or nothing was sent: nothing came back before, or there was no turn to ask. */
+/** No answer came; or the call was not sent, because none had come before or it had no turn. */
 const UNREACHABLE = /^(token_)?(connection|timeout|aborted)$|^breaker_open|^no_turn/;
 
 /** Nothing was sent: the acquirer did not answer for a while, and why it did not. */

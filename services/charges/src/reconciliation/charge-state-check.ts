@@ -12,7 +12,7 @@ import {
   listComparedCharges,
 } from './charge-state-check.sql.ts';
 import { compareChargeState } from './compare-charge-state.ts';
-import { createCompareFound } from './compare-found.ts';
+import { createCompareEach } from './compare-each.ts';
 
 /** The acquirer has no list of charges here: each is asked for by itself, a few at once. */
 const CHARGES_PER_PAGE = 100;
@@ -40,7 +40,7 @@ export function chargeStateCheck(deps: ChargeStateCheckDeps): Check {
   return {
     name: 'charge_state',
     run: async (scope) => {
-      const compareEach = createCompareFound(scope.signal);
+      const compareEach = createCompareEach(scope.signal);
       return await comparePages(chargesIn(scope), scope, (charges) =>
         compareEach(
           charges,

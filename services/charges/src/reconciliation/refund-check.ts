@@ -9,7 +9,7 @@ import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 import { comparePages, createResources } from '@pixmesh/reconciliation/resources';
 import { createWalk } from '@pixmesh/reconciliation/walk';
 
-import { type CompareEach, createCompareFound } from './compare-found.ts';
+import { type CompareEach, createCompareEach } from './compare-each.ts';
 import {
   contradictedHold,
   compareHold,
@@ -63,7 +63,7 @@ export function refundCheck(deps: RefundCheckDeps): Check {
     run: async (scope) => {
       const held = await compareHolds(deps);
       const counted = await compareCounts(deps, scope);
-      const compareEach = createCompareFound(scope.signal);
+      const compareEach = createCompareEach(scope.signal);
       const returned = await comparePages(refundsIn(scope), scope, (refunds) =>
         compareReturns(deps, refunds, compareEach),
       );

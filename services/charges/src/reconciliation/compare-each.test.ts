@@ -2,7 +2,7 @@ import type { Lookup } from '@pixmesh/acquirer/acquirer';
 import type { FoundBreak } from '@pixmesh/reconciliation/check';
 import { expect, test } from 'vitest';
 
-import { createCompareFound } from './compare-found.ts';
+import { createCompareEach } from './compare-each.ts';
 
 const AWAY = { kind: 'unknown', cause: 'timeout' } as const;
 const FOUND = { kind: 'found', value: 'theirs' } as const;
@@ -10,7 +10,7 @@ const FOUND = { kind: 'found', value: 'theirs' } as const;
 /** The differences of items whose look-ups are answered so, where all that is found differs. */
 async function compareAll(lookups: readonly Lookup<string>[]): Promise<FoundBreak[]> {
   const items = lookups.map((lookup, index) => ({ id: `${index}`, lookup }));
-  return await createCompareFound(new AbortController().signal)(
+  return await createCompareEach(new AbortController().signal)(
     items,
     ({ lookup }) => Promise.resolve(lookup),
     ({ id }) => [{ kind: 'state', id }],

@@ -13,7 +13,7 @@ const UNANSWERED_MAX = { inSuccession: 20, inAll: 100 };
  * be read is a break by itself, one without an answer is one if that lasts past the check's window, and neither hides
  * another.
  */
-export function createCompareFound(signal: AbortSignal) {
+export function createCompareEach(signal: AbortSignal) {
   let inSuccession = 0;
   let inAll = 0;
   return compareEach;
@@ -51,4 +51,4 @@ export function createCompareFound(signal: AbortSignal) {
   }
 }
 
-export type CompareEach = ReturnType<typeof createCompareFound>;
+export type CompareEach = ReturnType<typeof createCompareEach>;
