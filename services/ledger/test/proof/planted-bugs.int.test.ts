@@ -9,13 +9,13 @@ import { REAL_PARTS } from './model-process.ts';
 import { runModel } from './model-run.ts';
 import { HONEST_BATCH, type PlantedBug, PLANTED_BUGS } from './planted-bugs.ts';
 
-/** Enough for every kind of command to come many times; the rarest may need the next seed. */
+/** Enough for every kind of command to come many times; what few orders of commands show may need many seeds. */
 const STEPS_MAX = 2_500;
-const SEEDS_MAX = 20;
+const SEEDS_MAX = 60;
 const HONEST_STEPS = scaled(800, STEPS_MAX);
 /** Each takes seconds; `npm run test:long` plants all of them. */
 const BUGS = sampled(PLANTED_BUGS, 2);
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 300_000;
 /** Class of Postgres's error codes. */
 const INTEGRITY_VIOLATION = '23';
 const SEED = testSeed();
