@@ -9,10 +9,10 @@ import { SlowestFirst } from './tests/setup/slowest-first.ts';
 // Kept between processes and runs: workers and the services that tests start load in half the time.
 process.env['NODE_COMPILE_CACHE'] ??= path.resolve('node_modules/.cache/node-compile');
 
-/** One a core of a small machine. */
-const UNIT_WORKERS = 2;
+/** Some wait for time limits of connections. */
+const UNIT_WORKERS = 3;
 /** Files of the int ring wait for leases, brokers and processes more than they work. */
-const INT_WORKERS = 4;
+const INT_WORKERS = 5;
 
 /** Files of the e2e ring mostly wait for the mesh. */
 const E2E_WORKERS = 4;

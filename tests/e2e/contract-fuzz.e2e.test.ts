@@ -17,12 +17,12 @@ import { sendRequest } from '../fuzz/send-request.ts';
 import { adminBody, call, type Json, type Merchant, simulator, stack } from './mesh.ts';
 import { fund } from './payout-calls.ts';
 
-const CALLS = scaled(300, 20_000);
+const CALLS = scaled(120, 20_000);
 const RUN_MS_MAX = scaled(600_000, 3_600_000);
 /** Of each operation in one run of the fuzzer. */
 const EXAMPLES = scaled(4, 200);
 
-const BROKEN_REQUESTS = scaled(400, 20_000);
+const BROKEN_REQUESTS = scaled(200, 20_000);
 const AT_ONCE = 16;
 
 /** Reports; not part of the repository. */

@@ -18,7 +18,7 @@ const FAULTS: readonly [string, { fault: string; status?: number }][] = [
   ['resets the connection', { fault: 'reset' }],
 ];
 
-test.each(sampled(FAULTS, 2))(
+test.each(sampled(FAULTS, 1))(
   'an acquirer that %s at issuing never makes a failure or a second Pix',
   async (_name, rule) => {
     const merchant = await aMerchant();

@@ -81,7 +81,7 @@ const TROUBLES: [string, (tx: Transaction) => Promise<unknown>][] = [
   ],
 ];
 
-test.each(sampled(TROUBLES, 2))(
+test.each(sampled(TROUBLES, 1))(
   '%s is no fault of the message: it comes again',
   async (_name, trouble) => {
     // More often than a message is tried that fails for no known reason.

@@ -69,7 +69,7 @@ const PLACES = [
   ['payouts.create.after-commit', true],
 ] as const;
 
-test.each(sampled(PLACES, 2))(
+test.each(sampled(PLACES, 1))(
   'killed at %s, a restart and the same key come to one payout',
   async (at, replayed) => {
     const caller = await mesh.fundedCreator(5_000);

@@ -26,7 +26,7 @@ import { openResourceTopics, testEnvironment } from '#test/test-dispatcher.ts';
 const SENDERS = 2;
 const ENDPOINTS = 50;
 const EVENTS_PER_SECOND = scaled(15, 20);
-const KILLS_BEFORE_OUTAGE = scaled(2, 25);
+const KILLS_BEFORE_OUTAGE = scaled(1, 25);
 const KILLS_AFTER_OUTAGE = scaled(0, 25);
 /** From a kill to the next one: mostly while the one before is still starting again. */
 const PAUSE_MS_MIN = 300;

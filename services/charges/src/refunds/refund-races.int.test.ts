@@ -216,7 +216,7 @@ test('whatever is requested, lost, refused and checked: the books are exact', as
       await charges.announce(charge.id);
       await expectExact(charge);
     }),
-    { numRuns: scaled(4, 200), endOnFailure: true },
+    { numRuns: scaled(2, 200), endOnFailure: true },
   );
 });
 

@@ -167,7 +167,7 @@ test(
           );
         },
       ),
-      { numRuns: scaled(60, 3_000) },
+      { numRuns: scaled(30, 3_000) },
     );
     const histories = await listHistories(database.db, { after: null, limit: 10_000 });
     expect(histories.length).toBe(lives);

@@ -22,8 +22,8 @@ const TAKE = ['PUT', /^\/internal\/holds\/[^/]+$/] as const;
 const VOID = ['POST', /\/void$/] as const;
 const body = { amount: 1_000, pix_key_type: 'email', pix_key: 'ana@example.com' };
 
-const RACE_SEEDS = scaled(15, 1_000);
-const CROWD_SEEDS = scaled(2, 1_000);
+const RACE_SEEDS = scaled(8, 1_000);
+const CROWD_SEEDS = scaled(1, 1_000);
 const LONG_MS = scaled(240_000, 3_600_000);
 
 const failpoints = fc.constantFrom(

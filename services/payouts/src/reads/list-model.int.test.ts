@@ -70,7 +70,7 @@ test('every filter alone and together, in pages of every size, gives the list as
       const seen = await readPages(limit, (page) => listPayouts(database.db, wanted, page));
       expect(seen).toEqual(expected(wanted));
     }),
-    { numRuns: scaled(150, 5_000) },
+    { numRuns: scaled(60, 5_000) },
   );
 });
 
@@ -90,6 +90,6 @@ test('a page after any cursor begins right behind it, whether or not the cursor 
       const rest = new Set(isListed ? behind.slice(position + 1) : []);
       expect(page.map(({ id }) => id)).toEqual(expected(wanted).filter((id) => rest.has(id)));
     }),
-    { numRuns: scaled(150, 5_000) },
+    { numRuns: scaled(60, 5_000) },
   );
 });

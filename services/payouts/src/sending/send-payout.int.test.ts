@@ -230,7 +230,7 @@ const ENDS = [
   ['refusal', { status: 400, code: 'nobody_knows_this_code' }],
 ] as const;
 
-describe.each(sampled(ENDS, 4))('a call that ends in %s %o', (fault, details) => {
+describe.each(sampled(ENDS, 2))('a call that ends in %s %o', (fault, details) => {
   test('is settled by the check, sent again only where nothing was found, and paid once', async () => {
     await mesh.faults({ operation: 'sendPayout', fault, count: 1, ...details });
     const id = await aDuePayout();

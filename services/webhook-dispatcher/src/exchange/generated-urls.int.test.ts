@@ -11,7 +11,7 @@ import { type OpenSocket, openVerifiedSocket } from './connection-pools.ts';
 import { createExchange, type ExchangeResult } from './exchange.ts';
 
 /** URLs that are tried, made from a seed. */
-const URLS = scaled(5_000, 100_000);
+const URLS = scaled(2_000, 100_000);
 /** One after another most of the time would be spent waiting. */
 const AT_ONCE = 50;
 const TIMEOUT_MS = 2_000;

@@ -82,7 +82,7 @@ describe(`${HOSTILE_AT_ONCE} hostile receivers at once`, () => {
     figures = await runExchange(proxy.port, {
       receivers,
       timeoutMs: TIMEOUT_MS,
-      warmUpPosts: scaled(4_000, 10_000),
+      warmUpPosts: scaled(2_000, 10_000),
       watchedInFlight: 100,
       hostileAtOnce: HOSTILE_AT_ONCE,
       healthyOrigins: scaled(40, 500),

@@ -356,7 +356,7 @@ test('whatever is registered, an event reaches exactly those whom the rules name
       if (about.url !== null && standsFor.length === 0) expected.push('own URL pending');
       expect(await audienceOf(message)).toEqual(expected.toSorted());
     }),
-    { numRuns: scaled(150, 2_000) },
+    { numRuns: scaled(60, 2_000) },
   );
 }, 600_000);
 

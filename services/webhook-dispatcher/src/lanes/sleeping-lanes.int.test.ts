@@ -88,7 +88,7 @@ test('whatever queues, serves, releases or dies at the same time, nothing is eve
         expect(served.toSorted()).toEqual([...queued].toSorted());
       },
     ),
-    { numRuns: scaled(15, 1_000) },
+    { numRuns: scaled(8, 1_000) },
   );
 }, 600_000);
 

@@ -21,7 +21,7 @@ import { startSenderTo } from '#test/test-sender.ts';
 
 import { startRecoveries } from './recoveries.job.ts';
 
-const MISSED = scaled(600, 10_000);
+const MISSED = scaled(300, 10_000);
 const PATIENCE_MS = scaled(60_000, 240_000);
 
 let database: TestDatabase;

@@ -79,6 +79,6 @@ test('however endpoints change while events come and go, each delivery goes wher
       for (const each of taken) await takeStep(model, each);
       await expect(runToEnd(model)).resolves.toBeUndefined();
     }),
-    { numRuns: scaled(10, 1_000) },
+    { numRuns: scaled(5, 1_000) },
   );
 }, 600_000);

@@ -12,7 +12,7 @@ import { fillCharges, type StoredCharge } from '#test/store-charge.ts';
 import { listCharges } from './list-charges.sql.ts';
 
 const OLD_ROWS = scaled(2_000, 10_000);
-const NEW_ROWS = scaled(8_000, 100_000);
+const NEW_ROWS = scaled(4_000, 100_000);
 const WRITERS = 4;
 /** Rows of one writer's transaction, so that commits fall between pages and out of the order of creation. */
 const BATCH = 20;
