@@ -1,3 +1,4 @@
+import { createFairQueue, WAITING_MAX } from '@pixmesh/fair-share/fair-queue';
 import { AppError } from '@pixmesh/kernel/app-error';
 import {
   type DeadLetter,
@@ -11,10 +12,14 @@ import {
 } from '@pixmesh/postgres/dead-letters';
 import { OUTBOX_CONSUMER } from '@pixmesh/postgres/outbox-queue.sql';
 import { dismissParkedEvent, replayParkedEvent } from '@pixmesh/postgres/parked-events';
+import { databaseError } from '@pixmesh/postgres/database-error';
 import type { Database } from '@pixmesh/postgres/pool';
 
 import type { MessageCodec } from './message-codec.ts';
 import { dispatchMessage, type MessageHandler } from './message-handler.ts';
+
+/** How long a replay waits for others, within the time of its request. */
+const REPLAY_WAIT_MS_MAX = 3_000;
 
 type DeadLettersDeps = {
   db: Database;
@@ -36,6 +41,13 @@ export type DeadLettersOfService = {
 /** Messages that its consumers have parked, and events of its outbox that cannot be published. */
 export function createDeadLettersOfService(deps: DeadLettersDeps): DeadLettersOfService {
   const { db, wakeOutbox } = deps;
+  // A replay holds one connection and needs another: many at once would each hold the one that the others wait for.
+  const replays = createFairQueue({
+    name: 'replays',
+    places: 1,
+    waitingMax: WAITING_MAX,
+    waitMsMax: REPLAY_WAIT_MS_MAX,
+  });
   return {
     list: (page) => listDeadLetters(db, page),
     find: (id) => findDeadLetter(db, id),
@@ -56,12 +68,18 @@ export function createDeadLettersOfService(deps: DeadLettersDeps): DeadLettersOf
     const codec = deps.codec();
     if (codec === null) throw new AppError('DEPENDENCY_UNAVAILABLE');
     const dispatch = { codec, handlers: group.handlers };
-    return await db.transaction(async (tx) => {
-      // It cannot be dismissed while it is handled.
-      if ((await lockOpenLetter(tx, id)) === null) return false;
-      await dispatchMessage(dispatch, letter);
-      return await markReplayed(tx, id);
-    });
+    const work = () =>
+      db.transaction(async (tx) => {
+        // It cannot be dismissed while it is handled.
+        if ((await lockOpenLetter(tx, id)) === null) return false;
+        await dispatchMessage(dispatch, letter);
+        return await markReplayed(tx, id);
+      });
+    try {
+      return await replays.run(letter.consumer, work);
+    } catch (error) {
+      throw databaseError(error);
+    }
   }
 
   async function dismiss(id: string, dismissal: Dismissal): Promise<boolean> {

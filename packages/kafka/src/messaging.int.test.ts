@@ -148,6 +148,30 @@ test('a letter cannot be dismissed while its replay is handled, nor after', asyn
   expect(await Promise.all([replayed, dismissed])).toEqual([true, false]);
 });
 
+test('letters that are replayed at once are handled one after the other', async () => {
+  handle = async () => {
+    throw new AppError('MESSAGE_INVALID', { message: 'not yet' });
+  };
+  const count = 40;
+  for (let number = 0; number < count; number += 1) await append(100 + number);
+  const letters = await eventually(async () => {
+    const all = await messaging.deadLetters.list({ limit: count, startingAfter: null });
+    expect(all).toHaveLength(count);
+    return all;
+  });
+  let underWay = 0;
+  let mostUnderWay = 0;
+  handle = async () => {
+    underWay += 1;
+    mostUnderWay = Math.max(mostUnderWay, underWay);
+    await database.db.query(sql`select`);
+    underWay -= 1;
+  };
+  const replayed = letters.map(({ id }) => messaging.deadLetters.replay(id));
+  expect(await Promise.all(replayed)).toEqual(letters.map(() => true));
+  expect(mostUnderWay).toBe(1);
+});
+
 test('an unknown letter is not replayed', async () => {
   const unknown = '0190b6a4-7c1e-7b52-9a1d-2f60f1c8a001';
   expect(await messaging.deadLetters.replay(unknown)).toBe(false);
