@@ -83,7 +83,7 @@ test(
       expect.stringContaining(`topic="${topic}",type="${type}"`),
     ]);
     expect(await outbox.metric('kafka_publications_refused_total')).toEqual([
-      expect.stringContaining(`topic="${refused}"`),
+      expect.stringContaining(`topic="${PUBLISHED_MESSAGES[REFUSED].topic}"`),
     ]);
     expect(outbox.logged('event parked in dead_letters')).toEqual([
       expect.objectContaining({ event_id: invalid.eventId, topic, type, message_key: CULPRIT }),

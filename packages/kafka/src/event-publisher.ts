@@ -31,10 +31,8 @@ type PublisherOptions = KafkaOptions & { codec: MessageCodec; topicPrefix: strin
 
 /** The producer behind the outbox relay: the only one of a service. */
 export function createEventPublisher(options: PublisherOptions): EventPublisher {
-  const sendPartially = createPartialSend({
-    kafka: createKafka(options),
-    logger: options.logger,
-  });
+  const { logger, topicPrefix } = options;
+  const sendPartially = createPartialSend({ kafka: createKafka(options), logger, topicPrefix });
   /** That of the next publication. */
   let current: Connection | null = null;
   return { publish, publishAll, warmUp, [Symbol.asyncDispose]: dispose };

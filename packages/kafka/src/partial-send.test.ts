@@ -18,6 +18,7 @@ test('where the rest of a refused partition ends while its events are sorted, no
   const sendPartially = createPartialSend({
     kafka: aBrokerWithOnePartition(),
     logger: createLogger('test', 'silent'),
+    topicPrefix: '',
   });
   const producer = {
     send: async (outgoing: readonly Outgoing[]) => {

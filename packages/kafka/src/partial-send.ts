@@ -17,6 +17,8 @@ type SendBy = {
   beginAfresh(): void;
 };
 
+type PartialSendOptions = { kafka: Kafka; logger: Logger; topicPrefix: string };
+
 /**
  * Sends all together; where that is refused, topic by topic, and then by partition. Answers what the broker does not
  * take now, and leaves that topic or partition alone for a moment; after that it is tried apart from the others.
@@ -24,8 +26,8 @@ type SendBy = {
  * The tries of one call are by one producer, so that the broker knows what it has from the try before.
  * @throws when the broker answers nothing
  */
-export function createPartialSend({ kafka, logger }: { kafka: Kafka; logger: Logger }) {
-  const refused = createRefusedPartitions(logger);
+export function createPartialSend({ kafka, ...options }: PartialSendOptions) {
+  const refused = createRefusedPartitions(options);
   /** Partitions of the topics that have refused something; others are sent without knowing theirs. */
   const partitionsOf = new Map<string, PartitionMetadata[]>();
   return sendPartially;

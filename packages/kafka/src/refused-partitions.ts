@@ -29,7 +29,13 @@ const refusals = counter(
 );
 
 /** What the broker refuses at present, so that the rest is published without it. */
-export function createRefusedPartitions(logger: Logger): RefusedPartitions {
+export function createRefusedPartitions({
+  logger,
+  topicPrefix,
+}: {
+  logger: Logger;
+  topicPrefix: string;
+}): RefusedPartitions {
   const restsUntilMs = new Map<string, number>();
   return {
     stateOf: ({ topic, partition }, nowMs) => {
@@ -40,7 +46,7 @@ export function createRefusedPartitions(logger: Logger): RefusedPartitions {
     },
     add: (topicPartition, error) => {
       restsUntilMs.set(nameOf(topicPartition), performance.now() + REST_MS);
-      refusals.add(1, { topic: topicPartition.topic });
+      refusals.add(1, { topic: topicPartition.topic.slice(topicPrefix.length) });
       logger.error({ err: error, ...topicPartition }, 'publication refused by the broker');
     },
     remove: (topicPartition) => {
