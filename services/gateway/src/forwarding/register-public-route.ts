@@ -70,6 +70,8 @@ function registerRoute(app: FastifyInstance, deps: PublicRouteDeps, route: Publi
       (request, _reply, done) => runForAccount(callerOf(request).accountId, done),
     ],
     handler: (request, reply) => {
+      // Its client left before the work: its place is given back already.
+      if (reply.raw.closed) return reply.hijack();
       // After the body has arrived: who sends slowly holds no place.
       const work = refuseWithoutTurn(reply, () => handler(request, reply));
       request.work = work;

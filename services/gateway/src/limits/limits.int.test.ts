@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { ARRIVAL_MS_MAX } from '@pixmesh/http/service-app';
 import { READING_MS_MAX } from '@pixmesh/http/unread-answers';
 import { newId } from '@pixmesh/kernel/ids';
+import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { testInfra } from '@pixmesh/testkit/test-infra';
 import { connectTestRedis, testRedisVariables } from '@pixmesh/testkit/test-redis';
@@ -162,6 +163,33 @@ test('a client that leaves does not end what is done for its request', async () 
   expect(await askBoth(tenant)).toEqual([429, 429]);
   answerHeld(held);
   await eventually(async () => expect(await askBoth(tenant)).toEqual([200, 200]));
+});
+
+test('a request whose client has left before its work is not forwarded', async () => {
+  const tenant = await first.createTenant();
+  await limitKey(tenant, { requests_in_flight_max: 1 });
+  const { db } = first.database;
+  const forwarded = first.owners.charges.requests.length;
+  const requestId = newId();
+  await db.transaction(async (tx) => {
+    await tx.query(sql`lock table api_keys in access exclusive mode`);
+    const leaving = new AbortController();
+    const left = fetch(`http://127.0.0.1:${first.ports.public}/v1/charges/${requestId}`, {
+      headers: { 'x-api-key': tenant.key },
+      signal: leaving.signal,
+    }).catch(() => null);
+    await eventually(async () => {
+      expect(await db.query(sql`select from pg_locks where not granted`)).not.toEqual([]);
+    });
+    leaving.abort();
+    expect(await left).toBeNull();
+    await eventually(async () => {
+      const rows = sql`select from request_log where status = 499 and key_id is null`;
+      expect(await db.query(rows)).toHaveLength(1);
+    });
+  });
+  await eventually(async () => expect(await askBoth(tenant)).toEqual([200, 200]));
+  expect(first.owners.charges.requests).toHaveLength(forwarded);
 });
 
 test('a place is held for as long as a request may arrive, be worked on and have its answer read', async () => {
