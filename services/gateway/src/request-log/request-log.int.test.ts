@@ -202,9 +202,17 @@ describe('the log itself', () => {
 
   test('is bounded and harmless while its database is away', async () => {
     const away = createPool({ url: 'postgres://x:y@127.0.0.1:1/none', applicationName: 'test' });
-    const log = startRequestLog({ db: away, logger });
+    const lines: string[] = [];
+    const log = startRequestLog({
+      db: away,
+      logger: createLogger('gateway', 'warn', { write: (line) => void lines.push(line) }),
+    });
+    const failures = () => lines.filter((line) => line.includes('request log rows not written'));
     for (let count = 0; count < 25_000; count += 1) log.record({ ...request, requestId: newId() });
+    await eventually(() => expect(failures()).toHaveLength(1));
+    log.record({ ...request, requestId: newId() });
     await expect(log[Symbol.asyncDispose]()).resolves.toBeUndefined();
+    expect(failures()).toHaveLength(1);
     await away[Symbol.asyncDispose]();
   });
 

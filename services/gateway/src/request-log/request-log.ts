@@ -28,6 +28,7 @@ export function startRequestLog(deps: { db: Database; logger: Logger }): Request
   let queue: LoggedRequest[] = [];
   let timer: NodeJS.Timeout | null = null;
   let flushing: Promise<void> | null = null;
+  let isFailing = false;
   return { record, [Symbol.asyncDispose]: stop };
 
   function record(request: Omit<LoggedRequest, 'id' | 'createdAt'>): void {
@@ -67,13 +68,18 @@ export function startRequestLog(deps: { db: Database; logger: Logger }): Request
     queue = queue.slice(batch.length);
     try {
       await insertRequests(deps.db, batch);
+      isFailing = false;
       return true;
     } catch (error) {
-      deps.logger.warn({ err: error, rows: batch.length }, 'request log rows not written');
+      // Once for each outage: it is tried again several times a second.
+      if (!isFailing) {
+        deps.logger.warn({ err: error, rows: batch.length }, 'request log rows not written');
+      }
       if (isRefusal(error)) {
         reportLogRowsDropped(deps.logger, batch.length);
         return true;
       }
+      isFailing = true;
       queue = [...batch, ...queue];
       const excess = queue.length - QUEUE_ROWS_MAX;
       if (excess > 0) dropOldest(excess);
