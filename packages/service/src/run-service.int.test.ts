@@ -52,6 +52,13 @@ test('an unhandled rejection ends the process, after a stop in order', async () 
   expect(error).toContain('short-lived: Error: nobody caught me');
 });
 
+test('an error that quotes its input ends the process without the quotation', async () => {
+  const { code, error } = await run('broken-json');
+  expect(code).toBe(1);
+  expect(error).toContain('short-lived: SyntaxError: (quotes its input)');
+  expect(error).not.toContain('canary');
+});
+
 async function run(fate: string, signal?: NodeJS.Signals) {
   const child = spawn(process.execPath, [SERVICE, fate], { stdio: ['ignore', 'pipe', 'pipe'] });
   if (signal) child.stdout.once('data', () => child.kill(signal));

@@ -1,3 +1,4 @@
+import { stackOf } from '@pixmesh/telemetry/logger';
 import { stopTelemetry } from '@pixmesh/telemetry/sdk';
 import closeWithGrace from 'close-with-grace';
 
@@ -25,7 +26,7 @@ export async function runService(name: string, start: () => Promise<Running>): P
   const starting = Promise.resolve().then(start);
   closeWithGrace({ delay: STOP_TIMEOUT_MS, logger: false }, async ({ err, signal }) => {
     isStopping = true;
-    if (err) process.stderr.write(`${name}: ${err.stack ?? err.message}\n`);
+    if (err) process.stderr.write(`${name}: ${stackOf(err)}\n`);
     const running = await starting.catch(() => null);
     await (running?.stop?.(causeOf(err, signal)) ?? running?.[Symbol.asyncDispose]());
     await stopTelemetry();
@@ -46,7 +47,7 @@ export async function runService(name: string, start: () => Promise<Running>): P
  * has given up; the supervisor starts it again.
  */
 export function endProcess(error: Error): void {
-  process.stderr.write(`${error.stack ?? error.message}\n`);
+  process.stderr.write(`${stackOf(error)}\n`);
   process.exitCode = 1;
   // A second signal would end the process at once, with what it has in its hands.
   if (fatal !== null || isStopping) return;
@@ -65,5 +66,5 @@ function describeBootFailure(error: unknown): string {
   if (!(error instanceof Error)) return 'could not start';
   const { code, port } = error as { code?: string; port?: number };
   if (code === 'EADDRINUSE') return `port ${port} is in use`;
-  return error.stack ?? error.message;
+  return stackOf(error);
 }

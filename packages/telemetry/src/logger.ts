@@ -55,12 +55,15 @@ const CAUSES_MAX = 5;
 function describeError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return { name: typeof error };
   const code = (error as { code?: unknown }).code;
-  const message = messageOf(error);
-  const frames = (error.stack ?? '').split('\n').filter((line) => /^ +at /.test(line));
-  const stack = [`${error.name}: ${message}`, ...frames].join('\n');
   const cause =
     depth < CAUSES_MAX && error.cause ? describeError(error.cause, depth + 1) : undefined;
-  return { name: error.name, code, message, stack, cause };
+  return { name: error.name, code, message: messageOf(error), stack: stackOf(error), cause };
+}
+
+/** The stack of an error, as it may be logged. */
+export function stackOf(error: Error): string {
+  const frames = (error.stack ?? '').split('\n').filter((line) => /^ +at /.test(line));
+  return [`${error.name}: ${messageOf(error)}`, ...frames].join('\n');
 }
 
 /** The message of an error, as it may be logged and stored. */

@@ -8,6 +8,14 @@ import { endProcess, runService } from '../run-service.ts';
 
 const [fate] = process.argv.slice(2);
 
+function readBroken(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    return error;
+  }
+}
+
 await runService('short-lived', async () => {
   if (fate === 'config') readConfig(z.object({ PORT: z.string(), HOST: z.string() }), {});
   if (fate === 'port') throw Object.assign(new Error('listen'), { code: 'EADDRINUSE', port: 80 });
@@ -19,6 +27,7 @@ await runService('short-lived', async () => {
     }
   }
   if (fate === 'rejection') setImmediate(() => void Promise.reject(new Error('nobody caught me')));
+  if (fate === 'broken-json') setImmediate(() => void Promise.reject(readBroken('canary')));
   process.stdout.write('started\n');
   // The rest of a slow boot; a signal may come meanwhile.
   await setImmediatePromise();
