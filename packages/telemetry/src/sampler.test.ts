@@ -20,6 +20,7 @@ const KEPT = SamplingDecision.RECORD_AND_SAMPLED;
 test('every trace is kept without a share, whatever the caller says', () => {
   expect(decide(undefined, LATE)).toBe(KEPT);
   expect(decide(undefined, LATE, { isSampled: false })).toBe(KEPT);
+  expect(decide('', LATE)).toBe(KEPT);
 });
 
 test('a share decides by the id alone, the same for a trace that begins here and for one that came', () => {

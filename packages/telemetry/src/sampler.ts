@@ -16,7 +16,7 @@ const EVERYTHING = 1;
  * @throws Error where the share is no number from 0 to 1
  */
 export function createSampler(env: NodeJS.ProcessEnv): Sampler {
-  const share = Number(env['OTEL_TRACES_SAMPLER_ARG'] ?? EVERYTHING);
+  const share = Number(env['OTEL_TRACES_SAMPLER_ARG'] || EVERYTHING);
   if (!(share >= 0 && share <= 1)) {
     throw new Error('OTEL_TRACES_SAMPLER_ARG: expected a number from 0 to 1');
   }

@@ -32,13 +32,15 @@ let prometheus: PrometheusExporter | null = null;
 let ofProcess: ReturnType<typeof startProcessMetrics> | null = null;
 
 /**
- * Starts metrics always, and tracing where `OTEL_EXPORTER_OTLP_ENDPOINT` names a collector: spans that
- * nobody receives would only cost time.
+ * Starts metrics always, and tracing where `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` or `OTEL_EXPORTER_OTLP_ENDPOINT` names
+ * a collector: spans that nobody receives would only cost time.
  */
 export function startTelemetry(serviceName: string, env: NodeJS.ProcessEnv): void {
   prometheus = new PrometheusExporter({ preventServerStart: true });
   ofProcess = startProcessMetrics();
-  const traced = Boolean(env['OTEL_EXPORTER_OTLP_ENDPOINT']);
+  const traced = Boolean(
+    env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] || env['OTEL_EXPORTER_OTLP_ENDPOINT'],
+  );
   const libraries = traced ? instrumentations() : [];
   sdk = new NodeSDK({
     serviceName,
