@@ -5,6 +5,7 @@ import { guardRoutes } from '@pixmesh/http/internal-auth';
 import { type DeadLetterDeps, registerDeadLetterRoutes } from '@pixmesh/http/dead-letter-routes';
 import { createServiceApp } from '@pixmesh/http/service-app';
 import type { Logger } from '@pixmesh/telemetry/logger';
+import { withSpan } from '@pixmesh/telemetry/tracing';
 
 import { type ForwardableAnswer, requireForwardable } from '#forwarding/forwardable-answer.ts';
 
@@ -19,12 +20,15 @@ export function answerOwnLetters(letters: DeadLetterDeps, logger: Logger): AskOw
   registerDeadLetterRoutes(app, letters);
   return async ({ request, method, path, body }) => {
     const claims = encodeClaims({ operator: operatorClaimsOf(request) });
-    const answer = await app.inject({
-      method,
-      url: path,
-      headers: { [INTERNAL_HEADERS.claims]: claims },
-      ...(body && { payload: body }),
-    });
+    const inject = () =>
+      app.inject({
+        method,
+        url: path,
+        headers: { [INTERNAL_HEADERS.claims]: claims },
+        ...(body && { payload: body }),
+      });
+    // A server names the span that it runs in: a span of its own, or the operator's request gets its name.
+    const answer = await withSpan('own letters', {}, inject);
     const { statusCode: status, rawPayload } = answer;
     const headers = { ...answer.headers } as Record<string, string>;
     return requireForwardable('gateway', { status, headers, body: rawPayload });

@@ -11,7 +11,9 @@ import { type ForwardableAnswer, requireForwardable } from '#forwarding/forwarda
 import { operatorIdOf } from '../authenticate-operator.ts';
 
 /** Services that answer operators' questions about what they own. */
-export type OwnerService = 'charges' | 'payouts' | 'ledger' | 'webhook-dispatcher';
+export const OWNER_SERVICES = ['ledger', 'payouts', 'charges', 'webhook-dispatcher'] as const;
+
+export type OwnerService = (typeof OWNER_SERVICES)[number];
 
 export type OwnerClients = Readonly<Record<OwnerService, InternalClient>>;
 

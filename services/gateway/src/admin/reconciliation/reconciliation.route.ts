@@ -10,11 +10,15 @@ import type { Reconciliation } from '@pixmesh/reconciliation/reconciliation';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { recordChange } from '../audit/record-change.ts';
-import { callOwner, type OwnerAndTablesDeps, readAnswer } from '../owners/call-owner.ts';
-import { joinReports, type JoinedReport } from './join-reports.ts';
+import {
+  callOwner,
+  type OwnerAndTablesDeps,
+  OWNER_SERVICES,
+  type OwnerService,
+  readAnswer,
+} from '../owners/call-owner.ts';
+import { joinReports, type JoinedReport, type ReportPart } from './join-reports.ts';
 
-/** Services that check what they own. */
-const SERVICES = ['ledger', 'payouts', 'charges', 'webhook-dispatcher'] as const;
 const PATH = '/internal/reconciliation';
 
 export type ReconciliationDeps = OwnerAndTablesDeps & {
@@ -52,15 +56,13 @@ export function registerReconciliation(app: FastifyInstance, deps: Reconciliatio
   });
 }
 
-type Part = { service: string; report: ReconciliationReport | null };
-
 async function readReports(
   deps: ReconciliationDeps,
   call: Parameters<typeof callOwner>[2],
   own: Promise<ReconciliationReport>,
 ): Promise<JoinedReport> {
   const parts = await Promise.all([
-    ...SERVICES.map((service) => readPart(deps, service, call)),
+    ...OWNER_SERVICES.map((service) => readPart(deps, service, call)),
     own.then(
       (report) => ({ service: 'gateway', report }),
       (error: unknown) => missingPart(deps, 'gateway', error),
@@ -71,9 +73,9 @@ async function readReports(
 
 async function readPart(
   deps: ReconciliationDeps,
-  service: (typeof SERVICES)[number],
+  service: OwnerService,
   call: Parameters<typeof callOwner>[2],
-): Promise<Part> {
+): Promise<ReportPart> {
   try {
     const answer = await callOwner(deps, service, call);
     return { service, report: readAnswer(ReconciliationReport, service, answer) };
@@ -83,7 +85,7 @@ async function readPart(
   }
 }
 
-function missingPart(deps: ReconciliationDeps, service: string, error: unknown): Part {
+function missingPart(deps: ReconciliationDeps, service: string, error: unknown): ReportPart {
   deps.logger.warn({ err: error, service }, 'a part of reconciliation is missing');
   return { service, report: null };
 }
