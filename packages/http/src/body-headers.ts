@@ -12,10 +12,9 @@ const UNKNOWN_TYPE = 'application/octet-stream';
 const UNKNOWN_CODING = 'x-unknown';
 
 /**
- * Gives a body whose headers do not say how it is to be read a media type that says just that: one that is
- * ill-formed, which the framework would refuse by itself, one that is sent twice, of which Node shows the first
- * alone, and one too long to be passed on. So a body that nobody can read is refused where bodies are read, in
- * the order of decision 12, and after the look-up of what it may repeat (decision 253).
+ * A body whose media type is ill-formed, sent twice (Node shows the first alone) or too long to be passed on gets one
+ * that nobody reads. So it is refused where bodies are read, after the look-up of what it may repeat (decisions 12,
+ * 253), and not by the framework.
  */
 export function nameUnknownBodies(app: FastifyInstance): void {
   app.addHook('onRequest', async (request) => {

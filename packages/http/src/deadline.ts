@@ -20,7 +20,7 @@ export function deadlineFrom(header: string | string[] | undefined, maxMs: numbe
 
 /**
  * Runs `work` under a signal that aborts at the deadline. Its timer ends with the work; that of `AbortSignal.timeout`
- * goes on, and makes an error for nobody.
+ * cannot be cleared.
  */
 export async function withSignal<T>(
   deadline: Deadline,

@@ -109,7 +109,7 @@ export async function listDeadLetters(db: Queryable, page: LettersPage): Promise
 }
 
 /** A count beyond this only says: many. */
-export const OPEN_LETTERS_COUNTED_MAX = 1_000;
+const OPEN_LETTERS_COUNTED_MAX = 1_000;
 
 /** Open letters, up to a bound. Reads `dead_letters_open`. */
 export async function countOpenLetters(db: Queryable): Promise<number> {

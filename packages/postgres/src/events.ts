@@ -47,10 +47,10 @@ export function outboundEvent<Schema extends z.ZodObject>(
 }
 
 /**
- * A pair of CTEs that append events and queue them, for as long as the CTE named `guard` returned a row: a
- * change of state, its events and their place in the queue are one statement.
+ * A pair of CTEs that append events and queue them: a change of state, its events and their place in the queue are one
+ * statement.
  *
- * @param guard a CTE of the surrounding statement; the fragment is empty work when it returns nothing
+ * @param guard a select; nothing is appended where it finds no row
  */
 export function appendEvents(guard: Statement, events: readonly OutboundEvent[]): Statement {
   assert(!events.some(isCommand), 'commands are appended by appendEventsAndCommands');
@@ -67,7 +67,7 @@ export function commandIdOf({ message }: OutboundEvent): string {
   return (message as { data: { command_id: string } }).data.command_id;
 }
 
-/** Without a look at what they are. */
+/** Like `appendEvents`, for commands too. */
 export function appendMessages(guard: Statement, events: readonly OutboundEvent[]): Statement {
   const trace = currentTraceParent();
   return sql`
