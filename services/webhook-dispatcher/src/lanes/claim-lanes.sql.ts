@@ -29,7 +29,8 @@ export type ClaimOptions = {
   /** Lanes that this process owns: their leases are renewed, not claimed. */
   owned: readonly string[];
   /**
-   * Accounts whose lanes already wait in this process, for slots or for their rate: more of theirs are left to others.
+   * Accounts whose lanes already wait in this process, for slots or for their rate, or many of which fail: more of
+   * theirs are left to others.
    */
   waitingAccounts: readonly string[];
   /** Whether lanes are taken whose leases have ended: their owners are taken for dead. */

@@ -59,6 +59,23 @@ test('a sender that leaves a smaller part of its lanes than before keeps the oth
   expect(countDraining()).toBe(5);
 });
 
+test('of an account with many lanes that fail those that were served go back into the line, and the others stay', async () => {
+  const accountId = newId();
+  const [failing, unserved, good] = [newId(), newId(), newId()];
+  const keeper = aKeeper();
+  await insertDueLanes([failing, unserved, good]);
+  await keeper.claim(3, new Set());
+  for (const [id, changes] of [
+    [failing, { failureCount: 1, servedCount: 1 }],
+    [unserved, { failureCount: 1 }],
+    [good, { servedCount: 1 }],
+  ] as const) {
+    keeper.lanes.set(id, { ...keeper.lanes.get(id)!, accountId, claimedMs: -Infinity, ...changes });
+  }
+  await keeper.rotate({ forSlots: new Set(), forRate: new Set(), ofFailing: new Set([accountId]) });
+  expect(new Set(keeper.lanes.keys())).toEqual(new Set([unserved, good]));
+});
+
 test('nothing is sent in a lane whose release got no answer before it is renewed, and another may have it', async () => {
   const laneId = newId();
   const keeper = aKeeper(losesAnswers(database.db));

@@ -38,8 +38,8 @@ export type LaneKeeper = Omit<LaneRotation, 'returned'> & {
   lastServed(): number;
   /**
    * Claims lanes in which something is due, as many as there may be slots for, and none of accounts whose own already
-   * wait here, for slots or many of them for their rate: those are left to other senders. Answers whether there may be
-   * more.
+   * wait here, for slots, or many of them for their rate or because they fail: those are left to other senders. Answers
+   * whether there may be more.
    */
   claim(slots: number, waitingAccounts: ReadonlySet<string>): Promise<boolean>;
   /** The database was away. For a while no lane is taken over: its owner lives, and has outcomes to store first. */

@@ -15,10 +15,11 @@ const IDLE_MS_OF_MANY = 1_000;
 /** Deliveries of a lane after which it is returned, while other lanes of its account wait for slots. */
 const QUANTUM = 50;
 /**
- * After this long a lane that was served is returned, while many of its account wait for their rate: at a low one, a
- * number of deliveries takes minutes. The others are kept until they are served, so each is, in turn.
+ * After this long a lane that was served is returned, while many of its account wait for their rate, or while it fails
+ * as many others do: at a low rate, or a receiver that hangs, a number of deliveries takes minutes. The others are kept
+ * until they are served, so each is, in turn.
  */
-const RATE_TURN_MS = 5_000;
+const SLOW_TURN_MS = 5_000;
 /** A returned lane is not claimed again for this long: every other sender polls meanwhile. */
 const RETURNED_MS = 400;
 
@@ -27,6 +28,8 @@ export type RotatedAccounts = {
   forSlots: ReadonlySet<string>;
   /** Those with many such lanes. */
   forRate: ReadonlySet<string>;
+  /** Those with many lanes that fail and wait for slots. Their other lanes do not wait, and are kept. */
+  ofFailing: ReadonlySet<string>;
 };
 
 type RotationDeps = { db: Database; clock: ScheduleClock; lanes: Map<string, OwnedLane> };
@@ -48,14 +51,15 @@ export function createLaneRotation({ db, clock, lanes }: RotationDeps): LaneRota
   const returned = new Map<string, number>();
   return { returned: () => returned.keys(), rotate, leave, returnIdle };
 
-  async function rotate({ forSlots, forRate }: RotatedAccounts): Promise<void> {
+  async function rotate(waiting: RotatedAccounts): Promise<void> {
+    const { forSlots } = waiting;
     const nowMs = performance.now();
     for (const [id, returnedMs] of returned) {
       if (nowMs - returnedMs > RETURNED_MS) returned.delete(id);
     }
     for (const lane of lanes.values()) {
       if (forSlots.has(lane.accountId)) lane.isDraining ||= lane.servedCount >= QUANTUM;
-      else if (forRate.has(lane.accountId)) lane.isDraining ||= isServedLong(lane, nowMs);
+      else if (isSlow(lane, waiting)) lane.isDraining ||= isServedLong(lane, nowMs);
       else lane.servedCount = 0;
     }
     const free = [...lanes.values()].filter((lane) => lane.inFlight.size === 0);
@@ -111,8 +115,16 @@ async function expireUnanswered<T>(lanes: readonly OwnedLane[], change: Promise<
   });
 }
 
+/** Whether many of its account wait for their rate, or fail as it does. */
+function isSlow(
+  { accountId, failureCount }: OwnedLane,
+  { forRate, ofFailing }: RotatedAccounts,
+): boolean {
+  return forRate.has(accountId) || (failureCount > 0 && ofFailing.has(accountId));
+}
+
 function isServedLong({ servedCount, claimedMs }: OwnedLane, nowMs: number): boolean {
-  return servedCount > 0 && nowMs - claimedMs > RATE_TURN_MS;
+  return servedCount > 0 && nowMs - claimedMs > SLOW_TURN_MS;
 }
 
 /** A lane that waits for its probe is not idle. */

@@ -104,6 +104,30 @@ describe('a plan', () => {
     expect(takes['good']).toBeGreaterThan(0);
   });
 
+  test('counts by account the lanes that fail and got no slot, and wants slots for them', () => {
+    const accountId = 'an account';
+    const hanging = Array.from({ length: 25 }, (_, index) =>
+      aLane(`hanging-${index}`, { accountId, sending: 1, failureCount: 1, isDirty: false }),
+    );
+    const more = Array.from({ length: 20 }, (_, index) =>
+      aLane(`more-${index}`, { accountId, failureCount: 3 }),
+    );
+    const lanes = [...hanging, ...more, aLane('good', { accountId, isProven: true })];
+    const { requests, ...planned } = planFetch(byId(lanes), BOUNDS);
+    expect(requests.map(({ id, take }) => [id, take])).toEqual([
+      ['more-0', 1],
+      ['good', 10],
+    ]);
+    expect(planned).toEqual({
+      fullAccounts: new Set(),
+      failingCounts: new Map([[accountId, 19]]),
+      isSaturated: true,
+    });
+    expect(planFetch(byId([...hanging, ...more.slice(0, 1)]), BOUNDS)).toMatchObject({
+      failingCounts: new Map(),
+    });
+  });
+
   test('gives what is recovered a third of a lane and an eighth of all slots', () => {
     const lanes = [
       aLane('a', { sending: 3, recovering: new Set(['a-0']) }),

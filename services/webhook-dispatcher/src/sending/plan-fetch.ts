@@ -23,14 +23,16 @@ export type FetchPlan = {
   requests: LaneRequest[];
   /** Accounts that have lanes which got no slot. */
   fullAccounts: Set<string>;
+  /** How many lanes that fail got no slot, by account: these are shared apart, and others of the account may find one. */
+  failingCounts: Map<string, number>;
   /** Whether a lane may have got less than is due in it. */
   isSaturated: boolean;
 };
 
 /** A lane in which something may be due, and what the plan gives it. */
 type LaneDemand = { lane: OwnedLane; takeMax: number; take: number; recovered: number };
-/** Lanes of one account, in turn. */
-type AccountLanes = { accountId: string; lanes: LaneDemand[] };
+/** Lanes of one account, in turn; `refused` are those that fail, for which there was no more slot of that pool. */
+type AccountLanes = { accountId: string; lanes: LaneDemand[]; refused: LaneDemand[] };
 type Pools = Record<'all' | 'failing' | 'recovered', AccountPool>;
 
 /**
@@ -41,6 +43,7 @@ export function planFetch(lanes: ReadonlyMap<string, OwnedLane>, bounds: Bounds)
   const pools = readPools(lanes.values(), bounds.inFlightMax);
   const served = new Set<LaneDemand>();
   const fullAccounts = new Set<string>();
+  const failingCounts = new Map<string, number>();
   let isSaturated = false;
   let accounts = groupByAccount(lanes.values(), bounds, pools);
   while (accounts.length > 0) {
@@ -52,22 +55,31 @@ export function planFetch(lanes: ReadonlyMap<string, OwnedLane>, bounds: Bounds)
         served.add(demand);
         return true;
       }
-      if (account.lanes.length > 0) isSaturated = true;
-      // One that got a slot does not wait for others: it may have no more than one delivery due.
-      if (account.lanes.some(({ take }) => take === 0)) fullAccounts.add(account.accountId);
+      const { accountId, lanes: rest, refused } = account;
+      if (rest.length > 0 || refused.length > 0) isSaturated = true;
+      if (rest.some(gotNone)) fullAccounts.add(accountId);
+      add(failingCounts, accountId, refused.filter(gotNone).length);
       return false;
     });
   }
-  return { requests: [...served].map(toRequest), fullAccounts, isSaturated };
+  return { requests: [...served].map(toRequest), fullAccounts, failingCounts, isSaturated };
+}
+
+/** One that got a slot does not wait for others: it may have no more than one delivery due. */
+function gotNone({ take }: LaneDemand): boolean {
+  return take === 0;
 }
 
 /** Gives a slot to the next lane of an account; null where none of them may have one. */
 function serveNext(account: AccountLanes, pools: Pools, { perLaneMax }: Bounds): LaneDemand | null {
-  const { accountId, lanes } = account;
+  const { accountId, lanes, refused } = account;
   while (lanes.length > 0 && pools.all.has(accountId)) {
     const demand = lanes.shift()!;
     const isFailing = demand.lane.failureCount > 0;
-    if (isFailing && !pools.failing.has(accountId)) continue;
+    if (isFailing && !pools.failing.has(accountId)) {
+      refused.push(demand);
+      continue;
+    }
     pools.all.take(accountId);
     if (isFailing) pools.failing.take(accountId);
     demand.take += 1;
@@ -106,7 +118,7 @@ function groupByAccount(lanes: Iterable<OwnedLane>, bounds: Bounds, pools: Pools
   demands.sort((one, other) => one.lane.servedNumber - other.lane.servedNumber);
   const byAccount = Map.groupBy(demands, ({ lane }) => lane.accountId);
   return [...byAccount]
-    .map(([accountId, ofAccount]) => ({ accountId, lanes: ofAccount }))
+    .map(([accountId, ofAccount]) => ({ accountId, lanes: ofAccount, refused: [] }))
     .toSorted((one, other) => lastServedOf(one) - lastServedOf(other));
 
   function lastServedOf({ accountId }: AccountLanes): number {

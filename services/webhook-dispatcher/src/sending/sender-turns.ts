@@ -101,7 +101,12 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
     const requests = plan.requests.length > 0 ? await rates.admit(plan.requests) : [];
     const isCanceling = requests.length > 0 && (await serveLanes(requests));
     // Read before the next turn, by which a pause may have ended.
-    waiting.note({ lanes: keeper.lanes.values(), full: plan.fullAccounts, paused: rates.paused() });
+    waiting.note({
+      lanes: keeper.lanes.values(),
+      full: plan.fullAccounts,
+      failing: plan.failingCounts,
+      paused: rates.paused(),
+    });
     return isCanceling || (mayClaim && sends.size() < inFlightMax);
   }
 
