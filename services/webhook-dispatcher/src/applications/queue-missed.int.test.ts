@@ -2,10 +2,18 @@ import { newId, type EndpointId } from '@pixmesh/kernel/ids';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
+import { eventually } from '@pixmesh/testkit/eventually';
 import { explainStatement } from '@pixmesh/testkit/explain-statement';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { type AttemptOutcome, recordOutcomes } from '#attempts/record-outcomes.sql.ts';
+import { claimLanes } from '#lanes/claim-lanes.sql.ts';
+import { queueResends } from '#lanes/queue-resends.sql.ts';
+import { databaseClock } from '#schedule-clock.ts';
+import { fetchDue } from '#sending/fetch-due.sql.ts';
+import { anOutcome } from '#test/an-outcome.ts';
+import { claimOptions } from '#test/claim-options.ts';
 import { HOOK_URL as SHOP } from '#test/a-resource-envelope.ts';
 import { anApplication, applyChange, type TestApplication } from '#test/an-application.ts';
 import { genericPlan } from '#test/generic-plan.ts';
@@ -202,6 +210,65 @@ test('a reactivation while events come in loses none of them', async () => {
     wakes: 'now',
   });
 });
+
+test('what a re-send delivers while it is queued is not sent once more', async () => {
+  const application = anApplication();
+  const endpoint = await storeEndpoint(database.db, application.owner);
+  await applyChange(database.db, application.change(false, at(0)));
+  const missed = await consume(application, 61);
+  const outcome = await resendOnlyMissed(endpoint.id);
+  const recording = Promise.withResolvers<unknown>();
+  const db = afterMissedPage(database.db, async () => {
+    recording.resolve(
+      recordOutcomes(database.db, databaseClock, { outcomes: [outcome], lanes: [] }),
+    );
+    // It has begun, and waits for the delivery. A transaction would see the activity of one moment only.
+    await eventually(async () => {
+      const waiting = await database.db.query(sql`
+        select pid from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`);
+      expect(waiting).toHaveLength(1);
+    });
+  });
+  await applyChange(db, application.change(true, at(60)));
+  await recording.promise;
+  expect(await missed()).toEqual(['succeeded asleep']);
+});
+
+/** Queues, claims and fetches it as a sender does; answers its success, which is not recorded yet. */
+async function resendOnlyMissed(endpointId: string): Promise<AttemptOutcome> {
+  const [delivery] = await database.db.query<{ id: string }>(
+    sql`select id from deliveries where endpoint_id = ${endpointId}`,
+  );
+  await database.db.transaction((tx) =>
+    queueResends(tx, databaseClock, { deliveryIds: [delivery!.id], recoveryId: null }),
+  );
+  const claims = await claimLanes(database.db, claimOptions({ limit: 64, leaseMs: 60_000 }));
+  const lane = claims.find(({ id }) => id === endpointId)!;
+  const request = { id: lane.id, take: 1, recovered: 0, wantsOther: false, inFlight: [] };
+  const { due } = await fetchDue(database.db, databaseClock, [request]);
+  return anOutcome(due[0]!, lane);
+}
+
+/** Calls `then` in the transaction that has just queued a page of missed events. */
+function afterMissedPage(db: Database, then: () => Promise<void>): Database {
+  return {
+    ...db,
+    transaction: async (work) =>
+      await db.transaction(
+        async (tx) =>
+          await work({
+            ...tx,
+            query: async (statement) => {
+              const rows = await tx.query(statement);
+              if (statement.name === 'deliveries_queue_missed') await then();
+              // The same statement's rows, of its own type.
+              return rows as never;
+            },
+          }),
+      ),
+  };
+}
 
 describe('a search for missed events', () => {
   test('reads one page of the endpoint alone, whatever others have and however many weeks there are', async () => {

@@ -22,6 +22,7 @@ import { createOutcomeRecorder } from './outcome-recorder.ts';
 import {
   type AttemptOutcome,
   type LaneChange,
+  dropQueuedMeanwhileStatement,
   recordOutcomes,
   recordOutcomesStatement,
 } from './record-outcomes.sql.ts';
@@ -240,8 +241,12 @@ test('outcomes that two processes store at once, each in its own order, never de
 
 test('outcomes find their rows by key, however many there are, also by an early plan', async () => {
   await using other = await createTestDatabase('webhook_dispatcher');
-  const statement = recordOutcomesStatement(databaseClock, { outcomes: [], lanes: [] });
-  const early = await genericPlan(other.db, statement);
+  const statements = [
+    recordOutcomesStatement(databaseClock, { outcomes: [], lanes: [] }),
+    dropQueuedMeanwhileStatement([]),
+  ];
+  const plans = () => Promise.all(statements.map((statement) => genericPlan(other.db, statement)));
+  const early = await plans();
   for (let lane = 0; lane < 20; lane += 1) {
     await aBacklog(other.db, { laneId: newId(), count: 200 });
   }
@@ -251,7 +256,7 @@ test('outcomes find their rows by key, however many there are, also by an early 
   await using superuser = createPool({ url: other.adminUrl, applicationName: 'test' });
   await superuser.query(sql`
     analyze webhook_dispatcher.lanes, webhook_dispatcher.queue, webhook_dispatcher.deliveries_first`);
-  for (const { scans } of [early, await genericPlan(other.db, statement)]) {
+  for (const { scans } of [...early, ...(await plans())]) {
     expect(scans).toEqual([]);
   }
 });

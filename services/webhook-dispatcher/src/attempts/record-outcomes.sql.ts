@@ -56,6 +56,8 @@ export type OutcomeBatch = {
  * delivery gets (a test delivery: its row in the queue has the delivery's own id). Rows are reached by arrays of keys:
  * as joins, plans that were made early read whole tables. What a batch has nothing for is left out of its statement:
  * most batches are small, and then a statement costs by its parts (ADR 0035).
+ *
+ * Where re-sends to endpoints succeeded, a second statement drops schedules that the first one does not see.
  */
 export async function recordOutcomes(
   db: Queryable,
@@ -63,6 +65,13 @@ export async function recordOutcomes(
   batch: OutcomeBatch,
 ): Promise<Set<string>> {
   const rows = await db.query<{ attempt_id: string }>(recordOutcomesStatement(clock, batch));
+  const resent = batch.outcomes.filter(
+    ({ isResend, outcome, endpointId }) =>
+      isResend && outcome === 'succeeded' && endpointId !== null,
+  );
+  if (resent.length > 0) {
+    await db.query(dropQueuedMeanwhileStatement(resent.map(({ deliveryId }) => deliveryId)));
+  }
   return new Set(rows.map((row) => row.attempt_id));
 }
 
@@ -82,6 +91,33 @@ export function recordOutcomesStatement(clock: ScheduleClock, batch: OutcomeBatc
       with ${all}
       select attempt_id
       from owned`,
+  );
+}
+
+/**
+ * Drops the schedules of deliveries that are over. Where a reactivation of their application queues them while their
+ * re-sends are recorded (`queue-missed.sql.ts`), the statement that records them ends the deliveries and does not see
+ * what was queued after it began. Reads both tables by their keys, and locks rows of the queue alone, in the order of their ids.
+ */
+export function dropQueuedMeanwhileStatement(deliveryIds: readonly string[]): Statement {
+  return named(
+    'queue_drop_queued_meanwhile',
+    sql`
+      delete from queue
+      where id = any (array(
+          select id
+          from queue
+          where id = any (array(
+              select ended.id
+              from unnest(${deliveryIds}::uuid[]) as resent (id)
+              cross join lateral (
+                select id from deliveries where deliveries.id = resent.id and status = 'succeeded' offset 0
+              ) ended
+            ))
+            and not is_resend
+          order by id
+          for update
+        ))`,
   );
 }
 
