@@ -42,6 +42,11 @@ export function createRedisWakeUp(options: WakeUpOptions): WakeUp {
     publish: (laneIds) => {
       meansAll ||= laneIds.length === 0;
       for (const id of laneIds) waiting.add(id);
+      // While Redis does not answer nothing is sent, and they would be kept without a bound.
+      if (waiting.size > LANES_PER_HINT_MAX) {
+        meansAll = true;
+        waiting.clear();
+      }
       if (!publishing) void publishWaiting();
     },
     [Symbol.asyncDispose]: async () => {
@@ -54,7 +59,7 @@ export function createRedisWakeUp(options: WakeUpOptions): WakeUp {
   async function publishWaiting(): Promise<void> {
     publishing = true;
     while (meansAll || waiting.size > 0) {
-      const lanes = meansAll || waiting.size > LANES_PER_HINT_MAX ? [] : [...waiting];
+      const lanes = meansAll ? [] : [...waiting];
       waiting.clear();
       meansAll = false;
       if (!publisher.client.isReady) break;
