@@ -182,9 +182,9 @@ test('what is recovered holds a third of the slots at most, and one where there 
   beginSend(lane, { queueId: 'recovered', rank: 2, recoveryId: 'r' });
   expect(roomForRecovered(lane, 1)).toBe(0);
   expect(roomForRecovered(lane, PER_LANE_MAX)).toBe(2);
-  lane.isDirty = false;
+  lane.mayBeDue = false;
   endSend(lane, 'recovered');
-  expect(lane.isDirty).toBe(true);
+  expect(lane.mayBeDue).toBe(true);
   expect(roomForRecovered(lane, PER_LANE_MAX)).toBe(3);
   expect([...lane.inFlight]).toEqual(['live']);
 });

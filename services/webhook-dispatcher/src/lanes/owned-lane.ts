@@ -36,7 +36,7 @@ export type OwnedLane = {
   /** Those of `inFlight` that belong to recoveries. */
   readonly recovering: Set<string>;
   /** Whether something may be due that was not fetched. */
-  isDirty: boolean;
+  mayBeDue: boolean;
   /** Failed attempts in a row. */
   failureCount: number;
   /** While the breaker is open: no attempt before. */
@@ -72,7 +72,7 @@ export function toOwnedLane(claim: ClaimedLane, leaseEndsMs: number): OwnedLane 
     inFlight: new Set(),
     unrecorded: new Set(),
     recovering: new Set(),
-    isDirty: true,
+    mayBeDue: true,
     failureCount: claim.failureCount,
     probeAtMs: claim.probeInMs === null ? null : nowMs + claim.probeInMs,
     isProven: false,
@@ -165,7 +165,7 @@ export function endRequest(lane: OwnedLane, queueId: string): void {
 export function endSend(lane: OwnedLane, queueId: string): void {
   lane.inFlight.delete(queueId);
   lane.unrecorded.delete(queueId);
-  if (lane.recovering.delete(queueId)) lane.isDirty = true;
+  if (lane.recovering.delete(queueId)) lane.mayBeDue = true;
 }
 
 /**

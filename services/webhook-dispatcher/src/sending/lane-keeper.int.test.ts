@@ -82,10 +82,10 @@ test('nothing is sent in a lane whose release got no answer before it is renewed
   await insertDueLanes([laneId]);
   await keeper.claim(1, new Set());
   const lane = keeper.lanes.get(laneId)!;
-  lane.isDirty = false;
+  lane.mayBeDue = false;
   await expect(keeper.returnIdle()).rejects.toThrow('the connection is lost');
   expect(lane.leaseEndsMs).toBe(-Infinity);
-  lane.isDirty = true;
+  lane.mayBeDue = true;
   await keeper.renew();
   expect(keeper.lanes.has(laneId)).toBe(false);
 });

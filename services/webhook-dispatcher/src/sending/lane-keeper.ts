@@ -100,7 +100,7 @@ export function createLaneKeeper(deps: KeeperDeps): LaneKeeper {
     const leaseEndsMs = performance.now() + leaseMs;
     const due = [...lanes.values()].filter(
       (lane) =>
-        (lane.isDirty || lane.inFlight.size > 0) &&
+        (lane.mayBeDue || lane.inFlight.size > 0) &&
         lane.leaseEndsMs - performance.now() < renewBelowMs,
     );
     if (due.length === 0) return;

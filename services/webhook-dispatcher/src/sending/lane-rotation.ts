@@ -64,19 +64,19 @@ export function createLaneRotation({ db, clock, lanes }: RotationDeps): LaneRota
     }
     const free = [...lanes.values()].filter((lane) => lane.inFlight.size === 0);
     const over = free.filter(
-      ({ isDraining, isDirty, accountId }) => isDraining || (isDirty && forSlots.has(accountId)),
+      ({ isDraining, mayBeDue, accountId }) => isDraining || (mayBeDue && forSlots.has(accountId)),
     );
     if (over.length > 0) await returnToOthers(over);
     const idleMs = lanes.size > LANES_MANY ? IDLE_MS_OF_MANY : IDLE_MS;
     await release(
       free.filter(
-        (lane) => lanes.has(lane.id) && !lane.isDirty && nowMs - lastBusyMs(lane) > idleMs,
+        (lane) => lanes.has(lane.id) && !lane.mayBeDue && nowMs - lastBusyMs(lane) > idleMs,
       ),
     );
   }
 
   function leave(share: number): void {
-    const busy = [...lanes.values()].filter((lane) => lane.isDirty || lane.inFlight.size > 0);
+    const busy = [...lanes.values()].filter((lane) => lane.mayBeDue || lane.inFlight.size > 0);
     const leaving = busy.filter(({ isDraining }) => isDraining).length;
     const more = busy.filter(({ isDraining }) => !isDraining);
     const wanted = Math.floor(busy.length * share);
@@ -88,7 +88,7 @@ export function createLaneRotation({ db, clock, lanes }: RotationDeps): LaneRota
   async function returnIdle(): Promise<void> {
     const idle = [...lanes.values()].filter((lane) => lane.inFlight.size === 0);
     // Nobody needs to claim what has nothing due. What is being queued for at this moment is left, and returned.
-    await release(idle.filter(({ isDirty }) => !isDirty));
+    await release(idle.filter(({ mayBeDue }) => !mayBeDue));
     const others = idle.filter(({ id }) => lanes.has(id));
     if (others.length > 0) await returnToOthers(others);
   }

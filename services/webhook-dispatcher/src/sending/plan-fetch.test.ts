@@ -58,12 +58,12 @@ describe('a plan', () => {
     expect(requests[0]?.inFlight).toEqual([...lane.inFlight]);
   });
 
-  test('leaves out lanes that are full, draining, clean, or whose probe is not due', () => {
+  test('leaves out lanes that are full, draining, without anything due, or whose probe is not due', () => {
     const lanes = [
       aLane('full', { sending: 10 }),
       aLane('unrecorded', { sending: 20, answered: 15 }),
       aLane('draining', { isDraining: true }),
-      aLane('clean', { isDirty: false }),
+      aLane('idle', { mayBeDue: false }),
       aLane('open', { failureCount: 10, probeAtMs: BOUNDS.nowMs + 1 }),
     ];
     expect(plan(lanes)).toEqual({ takes: {}, full: [] });
@@ -107,7 +107,7 @@ describe('a plan', () => {
   test('counts by account the lanes that fail and got no slot, and wants slots for them', () => {
     const accountId = 'an account';
     const hanging = Array.from({ length: 25 }, (_, index) =>
-      aLane(`hanging-${index}`, { accountId, sending: 1, failureCount: 1, isDirty: false }),
+      aLane(`hanging-${index}`, { accountId, sending: 1, failureCount: 1, mayBeDue: false }),
     );
     const more = Array.from({ length: 20 }, (_, index) =>
       aLane(`more-${index}`, { accountId, failureCount: 3 }),
@@ -149,7 +149,7 @@ describe('a plan', () => {
     const lane = fc.record({
       sending: fc.nat({ max: 20 }),
       answered: fc.nat({ max: 20 }),
-      isDirty: fc.boolean(),
+      mayBeDue: fc.boolean(),
       isProven: fc.boolean(),
       failureCount: fc.nat({ max: 9 }),
     });

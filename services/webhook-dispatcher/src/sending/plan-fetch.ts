@@ -110,7 +110,7 @@ function groupByAccount(lanes: Iterable<OwnedLane>, bounds: Bounds, pools: Pools
   for (const lane of lanes) {
     const { accountId, servedNumber } = lane;
     lastServed.set(accountId, Math.max(servedNumber, lastServed.get(accountId) ?? 0));
-    if (!lane.isDirty || lane.isDraining || pausedAccounts.has(accountId)) continue;
+    if (!lane.mayBeDue || lane.isDraining || pausedAccounts.has(accountId)) continue;
     const room = roomOf(lane, perLaneMax, nowMs);
     const takeMax = isScarce && !lane.isProven ? Math.min(room, 1 - lane.inFlight.size) : room;
     if (takeMax > 0) demands.push({ lane, takeMax, take: 0, recovered: 0 });

@@ -70,8 +70,8 @@ export function createQueuedSends(deps: QueuedSendsDeps): QueuedSends {
 
   /** Whether nothing else waits for the slots of the lane, of its account or of the process, and none will have to. */
   function mayBegin(lane: OwnedLane, queued: readonly DueDelivery[]): boolean {
-    const { isDirty, isDraining, isTakenOver, failureCount, accountId } = lane;
-    if (isDirty || isDraining || isTakenOver || failureCount > 0) return false;
+    const { mayBeDue, isDraining, isTakenOver, failureCount, accountId } = lane;
+    if (mayBeDue || isDraining || isTakenOver || failureCount > 0) return false;
     if (deps.recorder.isStoringLate() || deps.rates.isLimited(accountId)) return false;
     const nowMs = performance.now();
     if (turns.isWaiting(accountId) || lane.leaseEndsMs - nowMs < deps.leaseLeftMsMin) return false;

@@ -74,7 +74,7 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
     for (const id of isAll ? keeper.lanes.keys() : laneIds) {
       const lane = keeper.lanes.get(id);
       if (lane === undefined) mayClaim = true;
-      else lane.isDirty = true;
+      else lane.mayBeDue = true;
     }
   }
 
@@ -114,6 +114,6 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
     await keeper.rotate(waiting.takeNoted());
     mayClaim = true;
     const bounds = { idleMax: Math.ceil(inFlightMax * IDLE_SHARE), nowMs: performance.now() };
-    for (const lane of toPoll(keeper.lanes.values(), bounds)) lane.isDirty = true;
+    for (const lane of toPoll(keeper.lanes.values(), bounds)) lane.mayBeDue = true;
   }
 }

@@ -74,14 +74,14 @@ export function startSender(deps: SenderDeps): Sender {
     inFlight: () => sends.size(),
     waitsForStoring: (laneId) => {
       const lane = keeper.lanes.get(laneId);
-      return lane !== undefined && lane.isDirty && waitsForStoring(lane, deps.inFlightPerLaneMax);
+      return lane !== undefined && lane.mayBeDue && waitsForStoring(lane, deps.inFlightPerLaneMax);
     },
   });
   const sends = createRunningSends({
     sendDeps: sendDepsOf(deps, recorder),
     logger,
     onRoom: ({ lane }) => {
-      if (lane.isDirty || turns.isSaturated()) signal.notify();
+      if (lane.mayBeDue || turns.isSaturated()) signal.notify();
     },
   });
   const rates = createDeliveryRates({

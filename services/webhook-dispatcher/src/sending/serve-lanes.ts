@@ -42,7 +42,7 @@ export function createServeLanes(
       const lane = keeper.lanes.get(id);
       if (lane === undefined) continue;
       // Before the fetch: a lane that is marked while it runs is fetched again.
-      lane.isDirty = false;
+      lane.mayBeDue = false;
       lane.fetchedMs = performance.now();
       keeper.markServed(lane);
     }
@@ -77,7 +77,7 @@ function begin(deps: ServeDeps, { lane, request, found, fetchedMs }: FoundInLane
   const { rates, sends, inFlightPerLaneMax } = deps;
   const isAll = found.length < request.take;
   lane.activeMs = fetchedMs;
-  if (!isAll) lane.isDirty = true;
+  if (!isAll) lane.mayBeDue = true;
   sendsRepeated(countRepeats(lane, found.length, inFlightPerLaneMax));
   if (isAll) lane.isTakenOver = false;
   const wasRateLimited = rates.wasRateLimited(lane.accountId);

@@ -72,8 +72,8 @@ function countLanes(
 ): Map<string, number> {
   const counts = new Map<string, number>();
   if (accounts.size === 0) return counts;
-  for (const { isDirty, isDraining, accountId } of lanes) {
-    if (!isDirty || isDraining || !accounts.has(accountId)) continue;
+  for (const { mayBeDue, isDraining, accountId } of lanes) {
+    if (!mayBeDue || isDraining || !accounts.has(accountId)) continue;
     counts.set(accountId, (counts.get(accountId) ?? 0) + 1);
   }
   return counts;
