@@ -27,7 +27,7 @@ const lost = counter(
   'Attempts that could not be recorded, by cause',
   [{ cause: 'fenced' }, { cause: 'unstorable' }],
 );
-const abandoned = counter(
+const lateSends = counter(
   'webhook_late_sends_total',
   'Deliveries left for later because too little of the lease of their lane was left',
 );
@@ -83,7 +83,7 @@ export function outcomesLost(cause: 'fenced' | 'unstorable', count: number): voi
 }
 
 export function sendLeftForLater(): void {
-  abandoned.add(1);
+  lateSends.add(1);
 }
 
 /** What the gauges read of a lane that is served. */

@@ -179,21 +179,21 @@ const addedAttempts = sql`
       )`;
 
 /**
- * CTE `ended`: deliveries that are over by these attempts; the rest waits for its next attempt. CTE `held`: rows of the
- * queue are locked before those of deliveries, as by everybody who needs both (`cancel-lanes.sql.ts`). The bounds on
- * the ids leave out partitions before they are opened: of an array of keys the planner knows nothing.
+ * CTE `ended`: deliveries that are over by these attempts; the rest waits for its next attempt. CTE `locked`: rows of
+ * the queue are locked before those of deliveries, as by everybody who needs both (`cancel-lanes.sql.ts`). The bounds
+ * on the ids leave out partitions before they are opened: of an array of keys the planner knows nothing.
  */
 function movedDeliveries(outcomes: readonly AttemptOutcome[]): Statement {
   const ids = outcomes.map(({ deliveryId }) => deliveryId).toSorted();
   return sql`
       ended as materialized (
         select
-          delivery_id, max(outcome) as status, bool_or(is_resend and outcome = 'succeeded') as by_hand
+          delivery_id, max(outcome) as status, bool_or(is_resend and outcome = 'succeeded') as by_resend
         from fresh
         where retry_delay_ms is null and (not is_resend or outcome = 'succeeded' or queue_id = delivery_id)
         group by delivery_id
       ),
-      held as materialized (
+      locked as materialized (
         select id
         from queue
         where id = any (array(
@@ -208,7 +208,7 @@ function movedDeliveries(outcomes: readonly AttemptOutcome[]): Statement {
         delete from queue
         where id = any (array(
             select id
-            from held
+            from locked
             where id in (select queue_id from fresh where retry_delay_ms is null)
               or id in (select delivery_id from ended)
           ))
@@ -216,13 +216,13 @@ function movedDeliveries(outcomes: readonly AttemptOutcome[]): Statement {
       moved as (
         update deliveries
         set status = (select ended.status from ended where ended.delivery_id = deliveries.id)
-        where (select count(*) from held) >= 0
+        where (select count(*) from locked) >= 0
           and id = any (array(select delivery_id from ended))
           and id >= ${ids.at(0) ?? NIL_ID}::uuid
           and id <= ${ids.at(-1) ?? NIL_ID}::uuid
           and (
             status = 'pending'
-            or exists (select from ended where ended.delivery_id = deliveries.id and by_hand)
+            or exists (select from ended where ended.delivery_id = deliveries.id and by_resend)
           )
       )`;
 }
@@ -236,7 +236,7 @@ function retriedAttempts(now: Statement): Part {
             due_at = ${now} + (
               select max(retry_delay_ms) from fresh where fresh.queue_id = queue.id
             ) * interval '1 millisecond'
-        where (select count(*) from held) >= 0
+        where (select count(*) from locked) >= 0
           and id = any (array(
             select queue_id
             from fresh

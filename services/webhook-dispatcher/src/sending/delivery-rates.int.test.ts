@@ -79,7 +79,7 @@ test('what was admitted and not found may be taken by any sender', async () => {
   clock.advance(10_000);
   const admitted = await one.admit([request(accountId, 10)]);
   expect(sum(admitted)).toBe(1);
-  await one.settle(admitted, []);
+  await one.returnUnused(admitted, []);
   expect(one.paused()).toEqual(new Set());
   expect(sum(await other.admit([request(accountId, 10)]))).toBe(1);
 });
@@ -90,7 +90,7 @@ test('however often nothing is found, no more than a burst may be sent at once',
   const senders = [startRates(clock), startRates(clock)];
   for (let polls = 0; polls < 10; polls += 1) {
     for (const rates of senders)
-      await rates.settle(await rates.admit([request(accountId, 50)]), []);
+      await rates.returnUnused(await rates.admit([request(accountId, 50)]), []);
     clock.advance(200);
   }
   const beganMs = performance.now();

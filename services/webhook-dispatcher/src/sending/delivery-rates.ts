@@ -25,7 +25,7 @@ export type DeliveryRates = {
   /** What of the requests may be sent now. The others wait where they are. */
   admit(requests: readonly LaneRequest[]): Promise<LaneRequest[]>;
   /** Returns what was admitted and not found: any sender may take it. */
-  settle(admitted: readonly LaneRequest[], found: readonly DueDelivery[]): Promise<void>;
+  returnUnused(admitted: readonly LaneRequest[], found: readonly DueDelivery[]): Promise<void>;
 };
 
 type Deps = {
@@ -39,7 +39,7 @@ export function createDeliveryRates({ db, clock, accountOf }: Deps): DeliveryRat
   let refreshedMs = -Infinity;
   const pausedUntilMs = new Map<string, number>();
   const usedUpMs = new Map<string, number>();
-  return { wasRateLimited, isLimited, paused, admit, settle };
+  return { wasRateLimited, isLimited, paused, admit, returnUnused };
 
   function wasRateLimited(accountId: string): boolean {
     return performance.now() - (usedUpMs.get(accountId) ?? -Infinity) < LATELY_MS;
@@ -64,7 +64,7 @@ export function createDeliveryRates({ db, clock, accountOf }: Deps): DeliveryRat
     return divide(requests, await take(wanted), limitedAccountOf);
   }
 
-  async function settle(
+  async function returnUnused(
     admitted: readonly LaneRequest[],
     found: readonly DueDelivery[],
   ): Promise<void> {

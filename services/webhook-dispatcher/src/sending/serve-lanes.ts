@@ -15,7 +15,7 @@ type ServeDeps = {
   db: Database;
   clock: ScheduleClock;
   keeper: Pick<LaneKeeper, 'lanes' | 'markServed'>;
-  rates: Pick<DeliveryRates, 'settle' | 'wasRateLimited'>;
+  rates: Pick<DeliveryRates, 'returnUnused' | 'wasRateLimited'>;
   sends: Pick<RunningSends, 'begin'>;
   inFlightPerLaneMax: number;
   /** Marks lanes in which more is to be done. */
@@ -59,7 +59,7 @@ export function createServeLanes(
         begin(deps, { lane, request, found, fetchedMs });
       }
     }
-    await rates.settle(requests, due);
+    await rates.returnUnused(requests, due);
     return deletedLaneIds.length > 0 && (await cancel(deletedLaneIds));
   };
 
