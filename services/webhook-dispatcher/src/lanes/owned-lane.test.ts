@@ -116,11 +116,15 @@ test('a probe waits until the outcome of the one before is stored', () => {
 
 test('after a take-over as many sends count as repeats as the owner before may have had in flight', () => {
   const lane = aLane({ isTakenOver: true });
-  const counts = [7, PER_LANE_MAX, PER_LANE_MAX, PER_LANE_MAX].map((fetched) =>
-    countRepeats(lane, fetched, PER_LANE_MAX),
+  const repeatsOf = (one: OwnedLane, count: number, isAll = false) =>
+    countRepeats(one, { count, isAll }, PER_LANE_MAX);
+  const counts = [7, PER_LANE_MAX, PER_LANE_MAX, PER_LANE_MAX].map((count) =>
+    repeatsOf(lane, count),
   );
   expect(counts).toEqual([7, PER_LANE_MAX, inFlightMaxOf(PER_LANE_MAX) - 17, 0]);
-  expect(countRepeats(aLane(), PER_LANE_MAX, PER_LANE_MAX)).toBe(0);
+  expect(repeatsOf(aLane(), PER_LANE_MAX)).toBe(0);
+  const emptied = aLane({ isTakenOver: true });
+  expect([repeatsOf(emptied, 7, true), repeatsOf(emptied, 1)]).toEqual([7, 0]);
 });
 
 test('all attempts of one delivery together never open it', () => {

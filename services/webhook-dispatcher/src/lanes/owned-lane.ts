@@ -168,15 +168,18 @@ export function endSend(lane: OwnedLane, queueId: string): void {
   if (lane.recovering.delete(queueId)) lane.mayBeDue = true;
 }
 
+/** What was fetched: how many deliveries, and whether nothing more was due. */
+type Fetch = { count: number; isAll: boolean };
+
 /**
  * How many of those that were fetched may have been sent already, by an owner that died. What it had in flight was due
- * first, so no more than its bound.
+ * first, so no more than its bound, and none once nothing more is due.
  */
-export function countRepeats(lane: OwnedLane, fetched: number, perLaneMax: number): number {
+export function countRepeats(lane: OwnedLane, fetched: Fetch, perLaneMax: number): number {
   if (!lane.isTakenOver) return 0;
-  const count = Math.min(fetched, inFlightMaxOf(perLaneMax) - lane.repeatedCount);
+  const count = Math.min(fetched.count, inFlightMaxOf(perLaneMax) - lane.repeatedCount);
   lane.repeatedCount += count;
-  lane.isTakenOver = lane.repeatedCount < inFlightMaxOf(perLaneMax);
+  lane.isTakenOver = !fetched.isAll && lane.repeatedCount < inFlightMaxOf(perLaneMax);
   return count;
 }
 

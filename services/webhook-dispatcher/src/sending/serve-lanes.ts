@@ -78,8 +78,7 @@ function begin(deps: ServeDeps, { lane, request, found, fetchedMs }: FoundInLane
   const isAll = found.length < request.take;
   lane.activeMs = fetchedMs;
   if (!isAll) lane.mayBeDue = true;
-  sendsRepeated(countRepeats(lane, found.length, inFlightPerLaneMax));
-  if (isAll) lane.isTakenOver = false;
+  sendsRepeated(countRepeats(lane, { count: found.length, isAll }, inFlightPerLaneMax));
   const wasRateLimited = rates.wasRateLimited(lane.accountId);
   for (const due of found) sends.begin({ due, lane, fetchedMs, wasRateLimited });
 }
