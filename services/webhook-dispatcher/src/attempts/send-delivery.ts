@@ -53,7 +53,7 @@ export async function sendDelivery(deps: SendDeps, send: DeliveryToSend): Promis
   if (lane.leaseEndsMs - startedMs < deps.leaseLeftMsMin) return sendLeftForLater();
   const waitedMs = startedMs - send.fetchedMs;
   // How long a delivery waits for the limit of its account is not of our making.
-  if (due.attemptNumber === 1 && !due.isResend && !send.wasRateLimited) {
+  if (isFirstAttempt(due) && !send.wasRateLimited) {
     firstAttemptStarted(due.eventAgeSeconds + waitedMs / 1000);
   }
   const result = await post(deps, due);
@@ -63,6 +63,11 @@ export async function sendDelivery(deps: SendDeps, send: DeliveryToSend): Promis
   const change = moveBreaker(lane, result);
   deps.onAnswer(send);
   await deps.recorder.record({ attempt, lane: change });
+}
+
+/** Whether it is the first of its schedule. */
+function isFirstAttempt({ attemptNumber, isResend }: DueDelivery): boolean {
+  return attemptNumber === 1 && !isResend;
 }
 
 function toOutcome(
@@ -109,8 +114,9 @@ function moveBreaker(lane: OwnedLane, result: ExchangeResult): LaneChange | null
  * request to it. Later ones, up to a day after, are traces of their own that link to it.
  */
 async function post(deps: SendDeps, due: DueDelivery): Promise<ExchangeResult> {
-  const isFirst = due.attemptNumber === 1 && !due.isResend;
-  const origin = isFirst ? { parent: due.traceparent } : { parent: null, link: due.traceparent };
+  const origin = isFirstAttempt(due)
+    ? { parent: due.traceparent }
+    : { parent: null, link: due.traceparent };
   const attributes = {
     'http.request.method': 'POST',
     'webhook.delivery_id': due.deliveryId,
