@@ -3,12 +3,12 @@ import { PUBLIC_ROUTES } from '@pixmesh/contracts/http/public-routes';
 import { tenantOf } from '@pixmesh/http/internal-auth';
 import { readJsonBody } from '@pixmesh/http/json-request';
 import { type EndpointId, readPathId } from '@pixmesh/kernel/ids';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { changeEndpoint } from './change-endpoint.ts';
 import { createEndpoint, type WriteEndpointDeps } from './create-endpoint.ts';
-import { ownerOf } from './endpoint-owner.ts';
 import { toEndpointResource } from './endpoint-resource.ts';
+import type { EndpointOwner } from './endpoint-row.ts';
 import { listEndpoints } from './endpoints.sql.ts';
 import { removeEndpoint } from './remove-endpoint.ts';
 
@@ -52,4 +52,10 @@ export function registerWebhooks(app: FastifyInstance, deps: WriteEndpointDeps):
     data: EVENT_CATALOGUE,
     has_more: false,
   }));
+}
+
+/** The application that calls: it comes from the key, never from path or body. */
+function ownerOf(request: FastifyRequest): EndpointOwner {
+  const tenant = tenantOf(request);
+  return { accountId: tenant.account_id, applicationId: tenant.application_id };
 }
