@@ -81,11 +81,12 @@ async function* pairsIn(deps: PayoutCheckDeps, scope: Scope): AsyncGenerator<Pai
       yield paired;
     }
   }
-  if (scope.since === null) return;
+  // Also in a full run: what it lists ends after some time, and what it does not find again counts as healed.
   yield await pairKnown(deps, scope.knownIds);
   const contradicted = await listReturnContradictions(deps.db);
   yield await pairReturned(deps, [...new Set(contradicted.map(({ endToEndId }) => endToEndId))]);
   yield await pairOurs(deps, (await listContradicted(deps.db)).filter(isUnseen));
+  if (scope.since === null) return;
   const window = { from: new Date(0), to: new Date(scope.since.getTime() - LIST_SKEW_MS) };
   const stuck = await listStuckPayouts(deps.db, { window, limit: STUCK_REREAD_MAX });
   yield await pairOurs(deps, stuck.filter(isUnseen));
