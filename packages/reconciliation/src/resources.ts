@@ -10,7 +10,7 @@ type Resources<T> = {
   /** Where the resources' events go: each change has one. */
   topic: string;
   pageSize: number;
-  /** A page of all resources by id. */
+  /** A page of the resources by id: of all, or of those that are young enough to be gone through. */
   read(page: { after: string | null; limit: number }): Promise<T[]>;
   find(ids: readonly string[]): Promise<T[]>;
   /** Resources that changed without an event of their own. */
@@ -19,7 +19,7 @@ type Resources<T> = {
 
 /**
  * The resources of one kind that a run has to compare, each once: all of them, or those that changed since the
- * watermark, those that the check had found, and the next page of a walk over the rest.
+ * watermark and the next page of a walk over the rest; and in either run those that the check had found, however old.
  */
 export function createResources<T extends { id: string }>(
   resources: Resources<T>,
@@ -30,20 +30,34 @@ export function createResources<T extends { id: string }>(
     idOf: ({ id }) => id,
     pageSize,
   });
-  return (scope) => (scope.since === null ? walk.all() : changed(scope, scope.since));
+  return (scope) => (scope.since === null ? everything(scope) : changed(scope, scope.since));
+
+  async function* everything({ knownIds }: Scope): AsyncGenerator<T[]> {
+    const notWalked = new Set(knownIds.filter(isResourceId));
+    for await (const walked of walk.all()) {
+      for (const { id } of walked) notWalked.delete(id);
+      yield walked;
+    }
+    if (notWalked.size > 0) yield await resources.find([...notWalked]);
+  }
 
   async function* changed({ knownIds }: Scope, since: Date): AsyncGenerator<T[]> {
     const unseen = createSieve();
     const walked = await walk.next();
     unseen(walked.map(({ id }) => id));
     yield walked;
-    const known = knownIds.filter((id) => parseId(id) !== null);
+    const known = knownIds.filter(isResourceId);
     const touched = (await resources.touchedSince?.(since)) ?? [];
     yield await resources.find(unseen([...known, ...touched]));
     for await (const keys of changedKeys(db, topic, since)) {
       yield await resources.find(unseen(keys));
     }
   }
+}
+
+/** Other differences of a check stand under its own name. */
+function isResourceId(id: string): boolean {
+  return parseId(id) !== null;
 }
 
 /** Compares page after page, until its run is over. */

@@ -149,6 +149,23 @@ test('a charge in another state, with another amount, or under a txid that the a
   expect(await breaksOf('charge_state')).toEqual([]);
 });
 
+test('a full run compares a known charge that is older than those it goes through', async () => {
+  const { id } = await aPaidCharge();
+  const change = async (days: number, cents: number) =>
+    await admin.query(sql`
+      update charges.charges
+      set amount = amount + ${cents}, created_at = created_at - ${days} * interval '1 day'
+      where id = ${id}`);
+  await change(0, 1);
+  expect(await breaksOf('charge_state')).toMatchObject([{ kind: 'amount', id }]);
+  await change(130, 0);
+  const { checks } = await reconcile(true);
+  const { breaks } = checks.find(({ name }) => name === 'charge_state')!;
+  expect(breaks).toMatchObject([{ kind: 'amount', id }]);
+  await change(-130, -1);
+  expect(await breaksOf('charge_state')).toEqual([]);
+});
+
 test('a charge whose issuing never ended, because the acquirer has it with another amount, is a break', async () => {
   const id = await aPendingCharge();
   await admin.query(sql`
