@@ -13,7 +13,8 @@ export type ListedSend = Pick<AcquirerPayout, 'status'> & {
  * Requests checks at once of the payouts that a page of the list shows otherwise than they are: ended, ended otherwise,
  * or with a return that is not recorded and can be. One whose contradiction is known waits for an operator, as does a
  * return above the payout's amount, and one that has ended and is still under way there for its routine check. Returns
- * how many. Reads `payouts_pkey` and `payout_returns_payout`, in one statement.
+ * how many. Reads `payouts_pkey` and `payout_returns_payout`, in one statement; locks the payouts in the order of their
+ * ids, since others lock several at once too.
  */
 export async function requestDiffering(
   db: Queryable,
@@ -63,9 +64,13 @@ export async function requestDiffering(
         )
         update payouts
         set check_at = '-infinity', due_at = null
-        from differing
-        where payouts.id = differing.id and payouts.check_at is distinct from '-infinity'
-        returning payouts.id`,
+        where id = any(array(
+          select id from payouts
+          where id = any(array(select id from differing)) and check_at is distinct from '-infinity'
+          order by id
+          for update
+        ))
+        returning id`,
     ),
   );
   return rows.length;
