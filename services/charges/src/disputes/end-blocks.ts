@@ -5,8 +5,11 @@ import type { ApplyDeps } from './apply-infraction.ts';
 import type { DisputeRow } from './dispute-row.ts';
 import { findDispute, findStandingBlocks } from './disputes.sql.ts';
 
-/** Blocks compared in one turn. */
-const BLOCKS_MAX = 100;
+/**
+ * Blocks compared in one turn, at random. Few, because the acquirer is asked for one after the other, and no page of the
+ * list is read before.
+ */
+const BLOCKS_MAX = 10;
 /** A block that stays although the acquirer has had its time is logged for so long; then reconciliation shows it. */
 export const KEPT_BLOCK_LOGGED_MS = 60 * 60 * 1000;
 

@@ -15,7 +15,7 @@ export function noticeIgnored(logger: Logger, outcome: 'not_found' | 'foreign_ke
   logger.error({ outcome }, 'notice of a Pix ignored');
 }
 
-/** Read at each scrape; in seconds. */
+/** Read at each scrape, in seconds: the oldest of the 10,000 whose checks come first. */
 export function observeNotices(oldestSeconds: () => Promise<number>): void {
   observedGauge(
     'pix_notice_oldest_age_seconds',

@@ -2,6 +2,9 @@ import { endLease, leaseDue, type Urgency } from '@pixmesh/postgres/due-rows';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
+/** A scrape must not cost more the more notices wait. */
+const WAITING_READ_MAX = 10_000;
+
 /** A Pix that was announced and no charge of ours explains; it proves nothing. */
 export type PixNotice = {
   endToEndId: string;
@@ -135,15 +138,22 @@ export async function pruneNotices(
   return rows.length;
 }
 
-/** Seconds that the oldest announced Pix has waited for its check; 0 when none waits. */
+/**
+ * Seconds that the oldest announced Pix has waited for its check; 0 when none waits. Of those whose checks come first:
+ * where more wait, one that was checked before may be older. Reads `pix_notices_check_at`.
+ */
 export async function oldestNoticeSeconds(db: Queryable): Promise<number> {
   const [row] = await db.query<{ age: number }>(
     named(
       'find_oldest_notice_age',
       sql`
         select coalesce(extract(epoch from now() - min(noticed_at)), 0)::float8 as age
-        from pix_notices
-        where check_at is not null`,
+        from (
+          select noticed_at from pix_notices
+          where check_at is not null
+          order by check_at
+          limit ${WAITING_READ_MAX}
+        ) as waiting`,
     ),
   );
   return row?.age ?? 0;
