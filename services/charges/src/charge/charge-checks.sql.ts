@@ -98,8 +98,8 @@ export async function leaseProcessingCharge(
 }
 
 /**
- * Leases one charge, whatever its status, for a check that does not count: one that an operator asks for makes no later
- * one rarer. Null while another check of it is under way.
+ * Leases one charge, whatever its status, for a check that does not count, but for the first: one that an operator asks
+ * for makes no later one rarer. Null while another check of it is under way.
  */
 export async function leaseCharge(
   db: Queryable,

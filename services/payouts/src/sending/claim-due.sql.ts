@@ -24,7 +24,7 @@ type ClaimOptions = {
   leaseMs: number;
   /** For how long the slots are leased, where that is longer. */
   slotLeaseMs?: number;
-  /** Slots that the caller holds and no call has: they are taken first. */
+  /** Slots that the caller holds and no call has: they are free to it. */
   held?: readonly LeasedSlot[];
   /** The account served last: the turn begins behind it. */
   after: AccountId;

@@ -27,8 +27,8 @@ export async function leaseDuePayouts(
 }
 
 /**
- * Leases one payout for a check that does not count: one that an operator asks for makes no later one rarer. Null while
- * another check of it is under way.
+ * Leases one payout for a check that does not count, but for the first: one that an operator asks for makes no later
+ * one rarer. Null while another check of it is under way.
  */
 export async function leasePayout(
   db: Queryable,
