@@ -325,21 +325,6 @@ describe('a send that is nobody’s', () => {
     expect(foreign).toMatchObject({ id_envio: idEnvio });
   });
 
-  test('a full run tells a known one that is older than what it lists', async () => {
-    const idEnvio = toAcquirerId(newId());
-    await sides.simulator.control('POST', '/control/sends', {
-      amount: 700,
-      id_envio: idEnvio,
-      requested_at: new Date(Date.now() - 100 * 86_400_000).toISOString(),
-    });
-    await withBooks(-700n, async () => {
-      const lines = async (knownIds: string[]) =>
-        (await findAll(null, knownIds))['payout']?.filter((line) => line.startsWith(idEnvio)) ?? [];
-      expect(await lines([])).toEqual([]);
-      expect(await lines([idEnvio])).toEqual([`${idEnvio} missing_right null settled (700)`]);
-    });
-  });
-
   test('tells a send without an idEnvio by its end-to-end id', async () => {
     const foreign = (await sides.simulator.control('POST', '/control/sends', { amount: 300 })) as {
       end_to_end_id: string;
