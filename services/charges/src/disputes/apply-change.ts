@@ -4,6 +4,7 @@ import type { Database, Queryable } from '@pixmesh/postgres/pool';
 import type { ChargeRow } from '#charge/charge-row.ts';
 import { chargeEvents } from '#charge/charge-events.ts';
 import { moveCharge, type Transition } from '#charge/move-charges.sql.ts';
+import { MovedMeanwhile, unlessMoved } from '#charge/unless-moved.ts';
 import { failpoint } from '#failpoints.ts';
 
 import type { DisputeChange } from './decide-infraction.ts';
@@ -20,9 +21,6 @@ export type ChangeDeps = { db: Database; receiver: Receiver; wakeOutbox(): void 
 /** Dispute and charge as they were read; `isNew`: the dispute is not stored yet. */
 export type DisputeAndCharge = { dispute: DisputeRow; charge: ChargeRow; isNew: boolean };
 
-/** The charge or the dispute moved between read and write: the transaction ends, and the caller decides anew. */
-export class MovedMeanwhile extends Error {}
-
 /**
  * Writes one change of a dispute: its row, the charge with its history, the events of both and the ledger's commands
  * in one transaction. False when one of the two has moved since it was read: nothing is written then.
@@ -32,13 +30,9 @@ export async function applyChange(
   read: DisputeAndCharge,
   change: DisputeChange,
 ): Promise<boolean> {
-  try {
-    const toWrite = { ...read, change };
-    await deps.db.transaction((tx) => writeChange(tx, deps.receiver, toWrite));
-  } catch (error) {
-    if (error instanceof MovedMeanwhile) return false;
-    throw error;
-  }
+  const toWrite = { ...read, change };
+  const isWritten = await unlessMoved(deps.db, (tx) => writeChange(tx, deps.receiver, toWrite));
+  if (!isWritten) return false;
   deps.wakeOutbox();
   await failpoint('charges.dispute.after-commit');
   return true;

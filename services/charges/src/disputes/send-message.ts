@@ -4,8 +4,9 @@ import type { Transaction } from '@pixmesh/postgres/pool';
 
 import { findAnyCharge } from '#charge/charges.sql.ts';
 import { moveCharge } from '#charge/move-charges.sql.ts';
+import { MovedMeanwhile, unlessMoved } from '#charge/unless-moved.ts';
 
-import { type ChangeDeps, MovedMeanwhile } from './apply-change.ts';
+import type { ChangeDeps } from './apply-change.ts';
 import { disputeEvent } from './dispute-events.ts';
 import { findMessage, insertMessage } from './dispute-messages.sql.ts';
 import { findDispute } from './disputes.sql.ts';
@@ -37,22 +38,12 @@ export async function sendMessage(deps: ChangeDeps, toSend: MessageToSend): Prom
   for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
     const sentBefore = await replayMessage(deps, toSend);
     if (sentBefore !== null) return sentBefore;
-    if (await tryToWrite(deps, toSend)) {
+    if (await unlessMoved(deps.db, (tx) => writeMessage(tx, toSend))) {
       deps.wakeOutbox();
       return { disputeId: toSend.disputeId, replayed: false, mismatch: false };
     }
   }
   throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'the charge kept moving' });
-}
-
-async function tryToWrite(deps: ChangeDeps, toSend: MessageToSend): Promise<boolean> {
-  try {
-    await deps.db.transaction((tx) => writeMessage(tx, toSend));
-    return true;
-  } catch (error) {
-    if (error instanceof MovedMeanwhile) return false;
-    throw error;
-  }
 }
 
 /** The event and the message that its id stands for are one commit; of calls at once with one id, one gets there. */

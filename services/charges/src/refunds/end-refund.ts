@@ -8,7 +8,7 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 
 import type { ChargeRow } from '#charge/charge-row.ts';
 import { mayMove } from '#charge/transitions.ts';
-import { MovedMeanwhile } from '#disputes/apply-change.ts';
+import { MovedMeanwhile, unlessMoved } from '#charge/unless-moved.ts';
 import { failpoint } from '#failpoints.ts';
 import { writeReturn } from '#returns/book-return.ts';
 import { decideReturned } from '#returns/decide-return-order.ts';
@@ -80,14 +80,10 @@ async function endReturned(
   end: ShownReturn & { refund: RefundRow },
 ): Promise<boolean> {
   await failpoint('charges.refund.before-end');
-  try {
-    await deps.db.transaction(
-      async (tx) => await writeReturned(tx, deps.receiver, { ...end, charge }),
-    );
-  } catch (error) {
-    if (error instanceof MovedMeanwhile) return false;
-    throw error;
-  }
+  const isWritten = await unlessMoved(deps.db, (tx) =>
+    writeReturned(tx, deps.receiver, { ...end, charge }),
+  );
+  if (!isWritten) return false;
   deps.wakeOutbox();
   refundEnded(deps.logger, end.refund, { status: 'completed', reason: null });
   await failpoint('charges.refund.after-end');
