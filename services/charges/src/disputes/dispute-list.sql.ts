@@ -2,8 +2,8 @@ import { endLease, isDue, takeLease } from '@pixmesh/postgres/due-rows';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
-/** One reading of the acquirer's list of infractions, leased to one replica. */
-export type Reading = {
+/** One run over the acquirer's list of infractions, leased to one replica. */
+export type DisputeListRun = {
   leaseToken: string;
   /** Infractions opened in this window may have changed. */
   from: Date;
@@ -18,15 +18,15 @@ const OVERLAP = sql`interval '2 days'`;
 /** No dispute changes after this long (decision 218). */
 const AGE_MAX = sql`interval '120 days'`;
 
-/** Between two readings of everything. */
+/** Between two runs over everything. */
 const WHOLE_INTERVAL = sql`interval '10 minutes'`;
 
 /**
- * Leases the reading if it is due: from the opening of the oldest dispute that is not lost, and now and then of
+ * Leases the run if it is due: from the opening of the oldest dispute that is not lost, and now and then of
  * everything, because an infraction may be listed long after its opening.
  */
-export async function leaseReading(db: Queryable, leaseMs: number): Promise<Reading[]> {
-  const rows = await db.query<ReadingRecord>(
+export async function leaseRun(db: Queryable, leaseMs: number): Promise<DisputeListRun[]> {
+  const rows = await db.query<RunRecord>(
     named(
       'lease_dispute_list',
       sql`
@@ -61,7 +61,7 @@ export async function leaseReading(db: Queryable, leaseMs: number): Promise<Read
 
 const isWholeDue = sql`coalesce(whole_at < now() - ${WHOLE_INTERVAL}, true)`;
 
-type ReadingRecord = {
+type RunRecord = {
   lease_token: string;
   is_whole: boolean;
   from_at: Date;
@@ -70,9 +70,9 @@ type ReadingRecord = {
 };
 
 /** Renews the lease for another page; false for a process that has lost it. */
-export async function renewReading(
+export async function renewRun(
   db: Queryable,
-  reading: Reading,
+  run: DisputeListRun,
   leaseMs: number,
 ): Promise<boolean> {
   const rows = await db.query(
@@ -82,7 +82,7 @@ export async function renewReading(
         update dispute_list
         set lease_until = now() + ${leaseMs}::int * interval '1 ms',
             check_at = now() + ${leaseMs}::int * interval '1 ms'
-        where lease_token = ${reading.leaseToken}
+        where lease_token = ${run.leaseToken}
         returning lease_token`,
     ),
   );
@@ -90,12 +90,12 @@ export async function renewReading(
 }
 
 /**
- * Ends a reading; one that is not complete moves nothing. `waitingFrom`: the opening of the oldest infraction that
+ * Ends a run; one that is not complete moves nothing. `waitingFrom`: the opening of the oldest infraction that
  * could not be applied yet.
  */
-export async function endReading(
+export async function endRun(
   db: Queryable,
-  reading: Reading,
+  run: DisputeListRun,
   end: {
     /** All pages were read. */
     isListed: boolean;
@@ -112,15 +112,15 @@ export async function endReading(
         update dispute_list
         set listed_until = case
               when ${end.isComplete}::boolean
-                then least(${reading.startedAt}::timestamptz, ${end.waitingFrom}::timestamptz)
+                then least(${run.startedAt}::timestamptz, ${end.waitingFrom}::timestamptz)
               else listed_until
             end,
             whole_at = case
-              when ${end.isListed && reading.isWhole}::boolean then ${reading.startedAt}::timestamptz
+              when ${end.isListed && run.isWhole}::boolean then ${run.startedAt}::timestamptz
               else whole_at
             end,
             ${endLease(end.nextInMs)}
-        where lease_token = ${reading.leaseToken}`,
+        where lease_token = ${run.leaseToken}`,
     ),
   );
 }

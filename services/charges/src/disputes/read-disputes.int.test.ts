@@ -12,7 +12,7 @@ import { anInfraction } from '#test/a-dispute.ts';
 import { RECEIVER } from '#test/charges-under-test.ts';
 import { storeCharge, type StoredCharge } from '#test/store-charge.ts';
 
-import { leaseReading, type Reading } from './dispute-list.sql.ts';
+import { leaseRun, type DisputeListRun } from './dispute-list.sql.ts';
 import { findByInfraction } from './disputes.sql.ts';
 import { intendDefense, storeDefense } from './store-defense.ts';
 import { readDisputes, type ReadDisputesDeps } from './read-disputes.ts';
@@ -87,11 +87,11 @@ function theDeps(items: AcquirerDispute[], unreadable: UnreadableItem[] = []): R
   };
 }
 
-async function lease(): Promise<Reading> {
+async function lease(): Promise<DisputeListRun> {
   await database.db.query(sql`update dispute_list set check_at = now() - interval '1 second'`);
-  const [reading] = await leaseReading(database.db, 60_000);
-  if (!reading) throw new Error('somebody else reads');
-  return reading;
+  const [run] = await leaseRun(database.db, 60_000);
+  if (!run) throw new Error('somebody else reads');
+  return run;
 }
 
 async function read(items: AcquirerDispute[], unreadable: UnreadableItem[] = []): Promise<void> {
@@ -168,9 +168,9 @@ test('everything that may have changed is read now and then: an infraction may b
     await database.db.query(
       sql`update dispute_list set check_at = now() - interval '1 second', lease_until = null`,
     );
-    const [reading] = await leaseReading(database.db, 60_000);
-    const from = reading?.from.getTime() ?? 0;
-    await readDisputes(theDeps([], unreadable), reading!);
+    const [run] = await leaseRun(database.db, 60_000);
+    const from = run?.from.getTime() ?? 0;
+    await readDisputes(theDeps([], unreadable), run!);
     return Math.round((Date.now() - from) / (24 * HOUR_MS));
   };
   await database.db.query(
@@ -216,8 +216,8 @@ test('a reader that has lost its lease moves nothing and asks for no more pages'
   await database.db.query(
     sql`update dispute_list set check_at = now() - interval '1 second', lease_until = null`,
   );
-  const [reading] = await leaseReading(database.db, 60_000);
-  await readDisputes(deps, reading as Reading);
+  const [run] = await leaseRun(database.db, 60_000);
+  await readDisputes(deps, run as DisputeListRun);
   expect(pages).toBe(1);
   expect(await minutesBehind()).toBe(60);
   await database.db.query(sql`update dispute_list set lease_until = null`);
@@ -287,11 +287,11 @@ describe('a defense whose answer was lost', () => {
     });
   });
 
-  test('is left alone by a reading that began before it', async () => {
+  test('is left alone by a run that began before it', async () => {
     const listed = aListed();
     await intend(listed);
-    const reading = await lease();
-    await readDisputes(theDeps([listed]), { ...reading, startedAt: hoursAgo(0.01) });
+    const run = await lease();
+    await readDisputes(theDeps([listed]), { ...run, startedAt: hoursAgo(0.01) });
     expect(sent).toEqual([]);
     expect(await stored(listed.id)).toMatchObject({ intendedDefense: { text: TEXT } });
   });

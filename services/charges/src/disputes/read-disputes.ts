@@ -2,12 +2,12 @@ import type { Acquirer, AcquirerDispute } from '@pixmesh/acquirer/acquirer';
 import { describeUnreadable } from '@pixmesh/acquirer/describe-unreadable';
 
 import { applyInfraction, type ApplyDeps, findChanged } from './apply-infraction.ts';
-import { endReading, renewReading, type Reading } from './dispute-list.sql.ts';
+import { endRun, renewRun, type DisputeListRun } from './dispute-list.sql.ts';
 import { endBlocks } from './end-blocks.ts';
 import { confirmDefenses } from './confirm-defenses.ts';
 
 /**
- * Pages of one reading. A longer list, which only a bug or an attack would cause, is read from its first page again.
+ * Pages of one run. A longer list, which only a bug or an attack would cause, is read from its first page again.
  */
 const PAGES_MAX = 1_000;
 /** Pix whose infractions are applied at the same time. Each mostly waits for the acquirer or the database. */
@@ -16,25 +16,25 @@ const PIX_AT_ONCE = 8;
 export type ReadDisputesDeps = ApplyDeps & {
   acquirer: Pick<Acquirer, 'listDisputes' | 'submitDefense'>;
   intervalMs: number;
-  /** For one page, or one block; a replica that dies in a reading is followed after this. */
+  /** For one page, or one block; a replica that dies in a run is followed after this. */
   leaseMs: number;
 };
 
 /**
- * One reading of the acquirer's infractions: no callback announces them (decision 218). All pages are applied, in the
+ * One run over the acquirer's infractions: no callback announces them (decision 218). All pages are applied, in the
  * order in which they were opened; what cannot be applied yet keeps the window open, and so does an item that cannot be
  * read, of which not even its opening is known.
  */
-export async function readDisputes(deps: ReadDisputesDeps, reading: Reading): Promise<void> {
+export async function readDisputes(deps: ReadDisputesDeps, run: DisputeListRun): Promise<void> {
   let waitingFrom: Date | null = null;
   let isComplete = false;
   let isReadable = true;
   try {
     // First, because it does not need the list: one that cannot be read must not keep money blocked.
-    const renewLease = async () => await renewReading(deps.db, reading, deps.leaseMs);
+    const renewLease = async () => await renewRun(deps.db, run, deps.leaseMs);
     if (!(await endBlocks(deps, renewLease))) return;
     for (let page = 0; page < PAGES_MAX && !isComplete; page += 1) {
-      const listed = await deps.acquirer.listDisputes({ ...reading, page });
+      const listed = await deps.acquirer.listDisputes({ ...run, page });
       if (listed.kind === 'unknown') {
         deps.logger.warn({ cause: listed.cause }, 'infraction list: acquirer unavailable');
         return;
@@ -44,14 +44,14 @@ export async function readDisputes(deps: ReadDisputesDeps, reading: Reading): Pr
         const fields = describeUnreadable(page, listed.unreadable);
         deps.logger.error(fields, 'infraction list: unreadable items');
       }
-      await confirmDefenses(deps, listed.items, reading.startedAt);
+      await confirmDefenses(deps, listed.items, run.startedAt);
       const waiting = await applyAll(deps, await findChanged(deps.db, listed.items));
       waitingFrom = earlier(waitingFrom, waiting);
       isComplete = !listed.hasMore;
       if (!(await renewLease())) return;
     }
   } finally {
-    await endReading(deps.db, reading, {
+    await endRun(deps.db, run, {
       isListed: isComplete,
       isComplete: isComplete && isReadable,
       waitingFrom,

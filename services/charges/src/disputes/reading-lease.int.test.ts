@@ -8,7 +8,7 @@ import { aDispute } from '#test/a-dispute.ts';
 import { RECEIVER } from '#test/charges-under-test.ts';
 import { storeCharge } from '#test/store-charge.ts';
 
-import { leaseReading } from './dispute-list.sql.ts';
+import { leaseRun } from './dispute-list.sql.ts';
 import { insertDispute } from './disputes.sql.ts';
 import { readDisputes } from './read-disputes.ts';
 
@@ -30,10 +30,10 @@ beforeEach(async () => {
 });
 afterEach(() => database[Symbol.asyncDispose]());
 
-/** One reading, first of all of blocks; `atBlock` is what happens while the acquirer is asked about one. */
+/** One run, first of all of blocks; `atBlock` is what happens while the acquirer is asked about one. */
 async function read(atBlock: () => Promise<unknown>): Promise<void> {
-  const [reading] = await leaseReading(database.db, LEASE_MS);
-  if (!reading) throw new Error('the list is not due');
+  const [run] = await leaseRun(database.db, LEASE_MS);
+  if (!run) throw new Error('the list is not due');
   await readDisputes(
     {
       db: database.db,
@@ -61,11 +61,11 @@ async function read(atBlock: () => Promise<unknown>): Promise<void> {
         submitDefense: () => Promise.resolve({ kind: 'accepted' }),
       },
     },
-    reading,
+    run,
   );
 }
 
-test('the lease of a reading lasts for each block, however many are compared before the list', async () => {
+test('the lease of a run lasts for each block, however many are compared before the list', async () => {
   const left: number[] = [];
   await read(async () => {
     const [row] = await database.db.query<{ left_ms: number }>(sql`
