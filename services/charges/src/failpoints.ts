@@ -6,7 +6,7 @@ export const failpoint = declareFailpoints([
   'charges.create.after-insert',
   'charges.create.after-answer',
   'charges.create.after-commit',
-  'charges.paid.after-readback',
+  'charges.paid.before-record',
   'charges.paid.after-commit',
   'charges.paid.before-ledger-event',
   'charges.return.before-commit',

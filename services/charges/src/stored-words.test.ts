@@ -182,7 +182,7 @@ test('failpoints keep the names that tests arm', async () => {
     'charges.create.after-insert': 'error',
     'charges.create.after-answer': 'error',
     'charges.create.after-commit': 'error',
-    'charges.paid.after-readback': 'error',
+    'charges.paid.before-record': 'error',
     'charges.paid.after-commit': 'error',
     'charges.paid.before-ledger-event': 'error',
     'charges.return.before-commit': 'error',

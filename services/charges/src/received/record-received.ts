@@ -25,7 +25,7 @@ export async function recordReceived(
   record: ReceivedRecord,
 ): Promise<ChargeRow | null> {
   const { pix, disposition } = record;
-  await failpoint('charges.paid.after-readback');
+  await failpoint('charges.paid.before-record');
   const traceparent = currentTraceParent();
   if (!(await deps.receipts.submit({ ...record, charge, traceparent }))) return null;
   deps.wakeOutbox();
@@ -37,7 +37,7 @@ export async function recordReceived(
 
 /** Records a Pix that names no charge of ours, once: the platform keeps it for an operator (decision 217). */
 export async function recordUnowned(deps: RecordUnownedDeps, pix: ReceivedPix): Promise<void> {
-  await failpoint('charges.paid.after-readback');
+  await failpoint('charges.paid.before-record');
   if (!(await insertUnowned(deps.db, pix, unownedCommands(pix)))) return;
   deps.wakeOutbox();
   await failpoint('charges.paid.after-commit');

@@ -132,6 +132,6 @@ const REMOVALS = {
 
 const ignored = counter(
   'charge_happenings_ignored_total',
-  'Happenings at the acquirer without a place in the table of transitions',
+  'What the acquirer showed that has no place in the table of transitions',
   [],
 );
