@@ -42,15 +42,15 @@ export function createResources<T extends { id: string }>(
   }
 
   async function* changed({ knownIds }: Scope, since: Date): AsyncGenerator<T[]> {
-    const unseen = createSieve();
+    const sieve = createSieve();
     const walked = await walk.next();
-    unseen(walked.map(({ id }) => id));
+    sieve.fresh(walked.map(({ id }) => id));
     yield walked;
     const known = knownIds.filter(isResourceId);
     const touched = (await resources.touchedSince?.(since)) ?? [];
-    yield await resources.find(unseen([...known, ...touched]));
+    yield await resources.find(sieve.fresh([...known, ...touched]));
     for await (const keys of changedKeys(db, topic, since)) {
-      yield await resources.find(unseen(keys));
+      yield await resources.find(sieve.fresh(keys));
     }
   }
 }

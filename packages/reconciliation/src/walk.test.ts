@@ -31,16 +31,16 @@ test('nothing is one empty page', async () => {
 });
 
 test('a sieve of many ids holds the newest of them, not all', () => {
-  const unseen = createSieve();
+  const { fresh } = createSieve();
   const batch = 10_000;
   for (let start = 0; start < 210_000; start += batch) {
-    unseen(Array.from({ length: batch }, (_, index) => String(start + index)));
+    fresh(Array.from({ length: batch }, (_, index) => String(start + index)));
   }
-  expect(unseen(['110000', '209999'])).toEqual([]);
-  expect(unseen(['0'])).toEqual(['0']);
+  expect(fresh(['110000', '209999'])).toEqual([]);
+  expect(fresh(['0'])).toEqual(['0']);
 });
 
 test('a sieve lets each id through once', () => {
-  const unseen = createSieve();
-  expect([unseen(['a', 'b', 'a']), unseen(['b', 'c'])]).toEqual([['a', 'b'], ['c']]);
+  const { fresh } = createSieve();
+  expect([fresh(['a', 'b', 'a']), fresh(['b', 'c'])]).toEqual([['a', 'b'], ['c']]);
 });

@@ -44,14 +44,23 @@ export function createWalk<T>(pages: Pages<T>): Walk<T> {
 /** A sieve holds the last of the ids that it was given, as many as this or twice as many. */
 const SIEVE_MAX = 100_000;
 
-/** Those of the ids that no earlier call was given: what several ways lead to is compared once. */
-export function createSieve(): (ids: readonly string[]) => string[] {
+/** What several ways lead to is compared once. */
+type Sieve = {
+  /** Whether no earlier call was given the id. */
+  isNew(id: string): boolean;
+  /** Those of the ids that no earlier call was given. */
+  fresh(ids: readonly string[]): string[];
+};
+
+export function createSieve(): Sieve {
   let former = new Set<string>();
   let seen = new Set<string>();
-  return (ids) => {
-    const fresh = [...new Set(ids)].filter((id) => !seen.has(id) && !former.has(id));
+  return { isNew, fresh: (ids) => ids.filter(isNew) };
+
+  function isNew(id: string): boolean {
+    if (seen.has(id) || former.has(id)) return false;
     if (seen.size >= SIEVE_MAX) [former, seen] = [seen, new Set()];
-    for (const id of fresh) seen.add(id);
-    return fresh;
-  };
+    seen.add(id);
+    return true;
+  }
 }

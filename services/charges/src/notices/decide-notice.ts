@@ -1,4 +1,5 @@
 import type { Lookup, PixReturn, ReceivedPix } from '@pixmesh/acquirer/acquirer';
+import { isPaidTo } from '@pixmesh/acquirer/is-paid-to';
 import type { Cents } from '@pixmesh/kernel/money';
 
 import type { ChargeRow } from '#charge/charge-row.ts';
@@ -25,10 +26,7 @@ type Ours = {
   pixKey: string;
 };
 
-/**
- * What a check of an announced Pix means (decision 217). The acquirer alone says that it exists and is ours: it may
- * leave the key out, since it answers for our account only, but another key is foreign money.
- */
+/** What a check of an announced Pix means (decision 217). The acquirer alone says that it exists and is ours. */
 export function decideNotice(found: Lookup<ReceivedPix>, ours: Ours): NoticeStep {
   if (found.kind === 'unknown') return { kind: 'repeat' };
   // What is recorded was there: an acquirer that has lost it proves nothing about its money.
@@ -36,9 +34,7 @@ export function decideNotice(found: Lookup<ReceivedPix>, ours: Ours): NoticeStep
     return ours.recorded === null ? { kind: 'ignore', outcome: 'not_found' } : { kind: 'keep' };
   }
   const pix = found.value;
-  if (pix.pixKey !== null && pix.pixKey !== ours.pixKey) {
-    return { kind: 'ignore', outcome: 'foreign_key' };
-  }
+  if (!isPaidTo(pix, ours.pixKey)) return { kind: 'ignore', outcome: 'foreign_key' };
   if (ours.recorded === null && ours.charge !== null) {
     return { kind: 'check_charge', charge: ours.charge, pix };
   }

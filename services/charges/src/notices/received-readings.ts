@@ -3,6 +3,7 @@ import type { ListReading } from '@pixmesh/acquirer-lists/list-reading';
 import { returnContradicted } from '@pixmesh/acquirer-lists/return-contradicted';
 import { recordContradictions } from '@pixmesh/acquirer-lists/return-contradictions.sql';
 import type { Acquirer, ReceivedPix, UnreadableItem } from '@pixmesh/acquirer/acquirer';
+import { isPaidTo } from '@pixmesh/acquirer/is-paid-to';
 import { type ChargeId, fromAcquirerId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
@@ -79,7 +80,7 @@ export function receivedReadings(deps: ReceivedReadingsDeps): ListReading<Receiv
     unreadable: readonly UnreadableItem[],
   ): Promise<void> {
     // Foreign money, if there is any, was reported when it was new.
-    const items = all.filter(({ pixKey }) => pixKey === null || pixKey === deps.pixKey);
+    const items = all.filter((pix) => isPaidTo(pix, deps.pixKey));
     // Checks of its charge have had their time: whatever the acquirer shows of that, the Pix itself is there.
     const listed = items.map((pix) => ({ ...toListed(pix), chargeId: null }));
     await compareReceived(deps, { items, listed, unreadable });

@@ -1,6 +1,7 @@
 import { listReturnContradictions } from '@pixmesh/acquirer-lists/return-contradictions.sql';
 import type { Acquirer, ReceivedPix } from '@pixmesh/acquirer/acquirer';
 import { foundOrNull } from '@pixmesh/acquirer/found-or-null';
+import { isPaidTo } from '@pixmesh/acquirer/is-paid-to';
 import { receivedPixCommandId } from '@pixmesh/contracts/internal/ledger-command-ids';
 import { parseId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
@@ -50,7 +51,7 @@ export function receivedCheck(deps: ReceivedCheckDeps): Check {
     run: async (scope) => {
       const breaks: FoundBreak[] = [];
       const unreadable: Listed<never>['unreadable'] = [];
-      const unseen = createSieve();
+      const sieve = createSieve();
       let compared = 0;
       const { unexplained, handingOver, differing } = await matchJournals(deps, scope);
       for (const id of scope.knownIds.filter(isEndToEndId)) differing.add(pixOf(id));
@@ -71,7 +72,7 @@ export function receivedCheck(deps: ReceivedCheckDeps): Check {
 
       async function compare({ items, unreadable: unread }: Pairs): Promise<void> {
         unreadable.push(...unread);
-        const pairs = items.filter(({ endToEndId }) => unseen([endToEndId]).length > 0);
+        const pairs = items.filter(({ endToEndId }) => sieve.isNew(endToEndId));
         compared += pairs.length;
         breaks.push(...(await compareAll(deps, pairs, scope)));
         for (const { endToEndId, theirs, ours } of pairs) {
@@ -90,7 +91,7 @@ async function pairPart(
   deps: ReceivedCheckDeps,
   { window, ...listed }: Listed<ReceivedPix> & { window: TimeWindow },
 ): Promise<Pairs> {
-  const theirs = listed.items.filter((pix) => isOurs(deps, pix));
+  const theirs = listed.items.filter((pix) => isPaidTo(pix, deps.pixKey));
   const byId = new Map(theirs.map((pix) => [pix.endToEndId, pix]));
   const ours = new Map(
     (await listRecordedPix(deps.db, window)).map((pix) => [pix.endToEndId, pix]),
@@ -130,14 +131,10 @@ async function pairEach(
       continue;
     }
     const found = foundOrNull(outcome);
-    const theirs = found !== null && isOurs(deps, found) ? found : null;
+    const theirs = found !== null && isPaidTo(found, deps.pixKey) ? found : null;
     pairs.items.push({ endToEndId, theirs, ours: ours.get(endToEndId) ?? null });
   }
   return pairs;
-}
-
-function isOurs({ pixKey }: ReceivedCheckDeps, pix: ReceivedPix): boolean {
-  return pix.pixKey === null || pix.pixKey === pixKey;
 }
 
 async function compareAll(

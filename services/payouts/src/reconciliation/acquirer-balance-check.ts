@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import type { Acquirer, AcquirerPayout, ReceivedPix } from '@pixmesh/acquirer/acquirer';
 import { foundOrNull } from '@pixmesh/acquirer/found-or-null';
+import { isPaidTo } from '@pixmesh/acquirer/is-paid-to';
 import {
   acquirerTariffCommandId,
   holdSettleCommandId,
@@ -115,7 +116,7 @@ async function listMovements(deps: AcquirerBalanceCheckDeps): Promise<Movement[]
   const listed = await listAllPages((page) => deps.acquirer.listSent(page), recent);
   const sends = [...listed, ...(await findOlderSends(deps, recent))];
   const sent = [...new Map(sends.map((send) => [send.endToEndId, send])).values()];
-  const own = received.filter(({ pixKey }) => pixKey === null || pixKey === deps.pixKey);
+  const own = received.filter((pix) => isPaidTo(pix, deps.pixKey));
   return [...own.flatMap(creditOf), ...(await sendsOf(deps, sent))];
 }
 

@@ -57,11 +57,11 @@ export function payoutCheck(deps: PayoutCheckDeps): Check {
     name: 'payout',
     run: async (scope) => {
       const breaks: FoundBreak[] = [];
-      const unseen = createSieve();
+      const sieve = createSieve();
       let compared = 0;
       for await (const { pairs, unreadable } of pairsIn(deps, scope)) {
         scope.signal.throwIfAborted();
-        const fresh = pairs.filter((pair) => unseen([keyOf(pair)]).length > 0);
+        const fresh = pairs.filter((pair) => sieve.isNew(keyOf(pair)));
         compared += fresh.length;
         breaks.push(...(await compareAll(deps, fresh)), ...unreadable);
       }
@@ -73,11 +73,11 @@ export function payoutCheck(deps: PayoutCheckDeps): Check {
 type Pairs = { pairs: PairedSend[]; unreadable: FoundBreak[] };
 
 async function* pairsIn(deps: PayoutCheckDeps, scope: Scope): AsyncGenerator<Pairs> {
-  const unseen = createSieve();
+  const sieve = createSieve();
   for (const window of windowsToList(scope)) {
     for await (const part of listInParts((page) => deps.acquirer.listSent(page), window)) {
       const paired = await pairPart(deps, part);
-      unseen(paired.pairs.flatMap(({ ours }) => ours?.id ?? []));
+      sieve.fresh(paired.pairs.flatMap(({ ours }) => ours?.id ?? []));
       yield paired;
     }
   }
@@ -96,7 +96,7 @@ async function* pairsIn(deps: PayoutCheckDeps, scope: Scope): AsyncGenerator<Pai
   }
 
   function isUnseen({ id }: ComparedPayout): boolean {
-    return unseen([id]).length > 0;
+    return sieve.isNew(id);
   }
 }
 
