@@ -296,6 +296,28 @@ describe('locks', () => {
     ]);
   });
 
+  test('a new owner whose row another transaction has not committed is passed over', async () => {
+    const [locked, other] = [await ledger.fund(100), await ledger.fund(100)];
+    const fresh = newId<AccountId>();
+    const creditOf = (accountId: AccountId) => receivedPixCredit({ accountId });
+    const commands = [fresh, locked, other, fresh].map(creditOf);
+    await ledger.db.transaction(async (tx) => {
+      await lockBatch(tx, [creditOf(fresh), creditOf(locked)]);
+      expect(await ledger.execute(commands)).toMatchObject([
+        { kind: 'owner_locked', accountId: fresh },
+        { kind: 'owner_locked', accountId: locked },
+        { code: 'booked' },
+        { kind: 'owner_locked', accountId: fresh },
+      ]);
+    });
+    expect(await ledger.execute(commands)).toMatchObject([
+      { code: 'booked', repeated: false },
+      { code: 'booked', repeated: false },
+      { code: 'booked', repeated: true },
+      { code: 'booked', repeated: false },
+    ]);
+  });
+
   test('an owner that is locked is passed over in both halves of a batch that is refused', async () => {
     const [mine, other] = [await ledger.fund(100), await ledger.fund(100)];
     const unwritable = receivedPixSuspend({ accountId: other, endToEndId: 'E\u0000' });
