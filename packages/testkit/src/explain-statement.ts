@@ -1,5 +1,5 @@
 import type { Queryable } from '@pixmesh/postgres/pool';
-import { sql, type Statement } from '@pixmesh/postgres/sql';
+import { render, sql, type Statement } from '@pixmesh/postgres/sql';
 
 type PlanNode = {
   'Node Type': string;
@@ -36,6 +36,15 @@ export async function explainStatement(db: Queryable, statement: Statement): Pro
     rowsRead: Math.round(reads.reduce((sum, node) => sum + rowsOf(node), 0)),
     pagesRead: root['Shared Hit Blocks'] + root['Shared Read Blocks'],
   };
+}
+
+/** The plan that a session keeps of a statement under `plan_cache_mode = force_generic_plan`: made without its values. */
+export async function explainKeptPlan(db: Queryable, statement: Statement): Promise<string> {
+  const text = `explain (generic_plan, costs off) ${render(statement).text}`;
+  const rows = await db.query<{ 'QUERY PLAN': string }>(
+    sql(Object.assign([text], { raw: [text] })),
+  );
+  return rows.map((row) => row['QUERY PLAN']).join('\n');
 }
 
 function nodesOf(node: PlanNode): PlanNode[] {

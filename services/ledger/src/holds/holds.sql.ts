@@ -1,4 +1,5 @@
 import type { HoldState } from '@pixmesh/contracts/internal/holds';
+import { NIL_ID } from '@pixmesh/kernel/ids';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
@@ -48,8 +49,11 @@ export function openHoldsStatement({ filters: { kind }, ...page }: HoldPage): St
   );
 }
 
-/** Walks the primary key. */
-function holdsStatement({ filters: { state, kind }, ...page }: HoldPage): Statement {
+/**
+ * Walks the primary key from the cursor on. The first page has a bound too: a plan that is kept enters the index at a
+ * bound only where every page has one.
+ */
+export function holdsStatement({ filters: { state, kind }, ...page }: HoldPage): Statement {
   return named(
     'holds_list',
     sql`
@@ -57,7 +61,7 @@ function holdsStatement({ filters: { state, kind }, ...page }: HoldPage): Statem
       from holds
       where (${state}::hold_state is null or state = ${state}::hold_state)
         and (${kind}::hold_kind is null or kind = ${kind}::hold_kind)
-        and (${page.startingAfter}::uuid is null or hold_id > ${page.startingAfter}::uuid)
+        and hold_id > ${page.startingAfter ?? NIL_ID}::uuid
       order by hold_id
       limit ${page.limit}`,
   );

@@ -1,5 +1,6 @@
+import { allOf, type ListPage, pageOf, rowById, startOf } from '@pixmesh/postgres/newest-first';
 import type { Queryable } from '@pixmesh/postgres/pool';
-import { named, sql } from '@pixmesh/postgres/sql';
+import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
 export type SuspenseRow = {
   id: string;
@@ -18,31 +19,36 @@ export type SuspenseFilters = {
   status?: 'open' | 'resolved' | undefined;
 };
 
+type SuspensePage = ListPage & { filters: SuspenseFilters };
+
 const COLUMNS = sql`
   id, account_id, end_to_end_id, charge_id, payout_id, amount, reason, created_at, resolved_at`;
 
-/** Items for operators, newest first, after the item `startingAfter`. Reads `suspense_items_newest` backwards. */
-export async function listSuspense(
-  db: Queryable,
-  page: { limit: number; startingAfter: string | null; filters: SuspenseFilters },
-): Promise<SuspenseRow[]> {
-  return await db.query<SuspenseRow>(
-    named(
-      'suspense_list',
-      sql`
-        select ${COLUMNS}
-        from suspense_items
-        where (${page.filters.account_id ?? null}::uuid is null or account_id = ${page.filters.account_id ?? null})
-          and (${page.filters.status ?? null}::text is null
-            or (resolved_at is null) = (${page.filters.status ?? null} = 'open'))
-          and (${page.startingAfter}::uuid is null
-            or (created_at, id) < (
-              select created_at, id from suspense_items where id = ${page.startingAfter}::uuid
-            ))
-        order by created_at desc, id desc
-        limit ${page.limit}`,
-    ),
-  );
+/**
+ * Items for operators, newest first, after the item `startingAfter`. Reads `suspense_items_newest` backwards, and
+ * `suspense_items_open` where only open ones are wanted: they are few among all that were resolved.
+ */
+export async function listSuspense(db: Queryable, page: SuspensePage): Promise<SuspenseRow[]> {
+  return await db.query<SuspenseRow>(suspenseStatement(page));
+}
+
+/** Without a name: it is planned for the filters that are given. */
+export function suspenseStatement({ filters, limit, startingAfter }: SuspensePage): Statement {
+  const start = startOf({}, startingAfter === null ? null : placeOf(startingAfter));
+  const wanted = allOf(sql`true`, ...conditions(filters));
+  return pageOf(sql`select ${COLUMNS} from suspense_items where ${wanted}`, start, limit);
+}
+
+function placeOf(id: string): Statement {
+  return rowById(sql`select created_at, id from suspense_items`, id);
+}
+
+function conditions({ account_id, status }: SuspenseFilters): Statement[] {
+  const wanted: Statement[] = [];
+  if (account_id !== undefined) wanted.push(sql`account_id = ${account_id}`);
+  if (status === 'open') wanted.push(sql`resolved_at is null`);
+  if (status === 'resolved') wanted.push(sql`resolved_at is not null`);
+  return wanted;
 }
 
 /** Primary key read. */
