@@ -131,6 +131,13 @@ describe('everything else decides nothing', () => {
     expect((await ledgerThat(answer).void()).kind).toBe('unknown');
   });
 
+  test('an answer about another hold is named as the cause', async () => {
+    const unknown = { kind: 'unknown', cause: 'an answer about another hold' };
+    const other = { hold_id: newId() };
+    expect(await ledgerThat({ body: { ...held, ...other } }).take()).toEqual(unknown);
+    expect(await ledgerThat({ body: { ...voided, ...other } }).void()).toEqual(unknown);
+  });
+
   test('a bug of ours is no answer of the ledger', async () => {
     await expect(ledgerThat(new TypeError('bug')).take()).rejects.toThrow('bug');
   });

@@ -90,7 +90,8 @@ type Answer = { kind: 'answered'; body: unknown } | { kind: 'unknown'; cause: un
 function readTaken(answer: Answer, { holdId, kind }: HoldOrder): TakeHoldOutcome {
   if (answer.kind === 'unknown') return answer;
   const parsed = TakeHoldAnswer.safeParse(answer.body);
-  if (!parsed.success || parsed.data.hold_id !== holdId) return unreadable(parsed.error);
+  if (!parsed.success) return unreadable(parsed.error);
+  if (parsed.data.hold_id !== holdId) return unreadable('an answer about another hold');
   const { outcome, reason, state } = parsed.data;
   if (outcome === 'held') return { kind: 'held', state };
   if (reason === null) return unreadable('a refusal for no reason');
@@ -103,7 +104,8 @@ function readTaken(answer: Answer, { holdId, kind }: HoldOrder): TakeHoldOutcome
 function readVoided(answer: Answer, { holdId }: Pick<HoldOrder, 'holdId'>): VoidHoldOutcome {
   if (answer.kind === 'unknown') return answer;
   const parsed = VoidHoldAnswer.safeParse(answer.body);
-  if (!parsed.success || parsed.data.hold_id !== holdId) return unreadable(parsed.error);
+  if (!parsed.success) return unreadable(parsed.error);
+  if (parsed.data.hold_id !== holdId) return unreadable('an answer about another hold');
   const { outcome, state } = parsed.data;
   return outcome === 'voided' ? { kind: 'voided' } : { kind: 'already_held', state };
 }
