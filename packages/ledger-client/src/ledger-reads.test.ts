@@ -98,6 +98,14 @@ describe('journals by time', () => {
     });
   });
 
+  test('are not read on after an empty page that is not the last one', async () => {
+    const { asked, reads } = ledgerThat(() => ({ body: { data: [], has_more: true } }));
+    await expect(
+      readAll(reads.listJournals({ kinds: ['a'], from: null, to })),
+    ).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' });
+    expect(asked).toHaveLength(1);
+  });
+
   test('are asked for from the first on when no time is told', async () => {
     const { asked, reads } = ledgerThat(() => ({ body: { data: [], has_more: false } }));
     await readAll(reads.listJournals({ kinds: ['a'], from: null, to }));

@@ -12,8 +12,6 @@ import { z } from 'zod';
 
 /** Pages of open holds: a million of them in flight would be a fault by itself. */
 const HOLD_PAGES_MAX = 1_000;
-/** Pages of one list of journals: more than a ledger of years has. */
-const JOURNAL_PAGES_MAX = 10_000_000;
 
 const HoldPage = z.object({ data: z.array(HoldItem), has_more: z.boolean() });
 const FoundPage = BookedJournals.pick({ data: true });
@@ -53,16 +51,20 @@ export function createLedgerReads(client: InternalClient): LedgerReads {
       created_to: to.toISOString(),
       limit: String(LEDGER_PAGE_MAX),
     });
-    for (let page = 0; page < JOURNAL_PAGES_MAX; page += 1) {
-      const { data, has_more } = await call(
-        BookedJournals,
-        `GET /internal/journals?${query.toString()}`,
-      );
+    // It ends: each page is behind the last journal of the one before.
+    let hasMore = true;
+    while (hasMore) {
+      const route = `GET /internal/journals?${query.toString()}`;
+      const { data, has_more } = await call(BookedJournals, route);
+      const last = data.at(-1);
+      if (has_more && !last) {
+        const message = 'an empty page of journals is not the last one';
+        throw new AppError('DEPENDENCY_UNAVAILABLE', { message });
+      }
       yield data.filter(({ amount }) => amount > 0n);
-      if (!has_more) return;
-      query.set('starting_after', data.at(-1)?.command_id ?? '');
+      query.set('starting_after', last?.command_id ?? '');
+      hasMore = has_more;
     }
-    throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'the list of journals does not end' });
   }
 
   async function listOpenHolds(kind: HoldItem['kind']): Promise<Map<string, HoldItem>> {
