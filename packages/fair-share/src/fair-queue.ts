@@ -27,7 +27,7 @@ export type FairQueueOptions = {
   waitMsMax: number;
 };
 
-/** By default nobody with fewer requests in flight than this is refused (decision 272). */
+/** For the queues of calls: nobody with fewer requests in flight than this is refused (decision 272). */
 export const WAITING_MAX = 1_000;
 
 type Entry = { sinceMs: number; begin: () => void };

@@ -12,7 +12,7 @@ import type { z } from 'zod';
 
 /** Commands that one statement ends. */
 const BATCH_MAX = 500;
-/** How long answers are gathered before one statement ends their commands. Nobody waits for this write. */
+/** How long the next answers are gathered after a write. */
 const GATHER_MS = 100;
 
 type CommandType = keyof typeof LEDGER_COMMANDS;

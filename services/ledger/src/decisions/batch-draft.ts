@@ -8,7 +8,6 @@ import { fingerprintOf } from '#commands/fingerprint.ts';
 import { JOURNAL_KINDS } from '#commands/journal-kinds.ts';
 import type { ReceivedPixCredit, LedgerCommand } from '#commands/ledger-command.ts';
 import type { DecidedCommand, Hold, Outcome, OutcomeCode } from '#commands/outcome.ts';
-import { type Money, postingsOf, type Template } from '#decisions/templates.ts';
 
 import {
   type BatchState,
@@ -19,6 +18,7 @@ import {
 } from './batch-state.ts';
 import { accountAfter, isAboveFloors } from './move-account.ts';
 import { type PixDebits, untouchedPix } from './pix-debits.ts';
+import { type Money, postingsOf, type Template } from './templates.ts';
 
 /** What a journal is beside its command: how much moves, and what else is stored with it. */
 export type Booking = {

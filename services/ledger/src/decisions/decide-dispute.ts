@@ -7,10 +7,10 @@ import type {
   DisputeUnblock,
 } from '#commands/ledger-command.ts';
 import type { Outcome } from '#commands/outcome.ts';
-import { TEMPLATES, type Template } from '#decisions/templates.ts';
 
 import type { BatchDraft } from './batch-draft.ts';
 import { blockPix, type PixChange, type PixDebits, returnPix, unblockPix } from './pix-debits.ts';
+import { TEMPLATES, type Template } from './templates.ts';
 
 type OfPix = DisputeBlock | DisputeUnblock | DisputeReturn | ReceivedPixReturn;
 

@@ -10,10 +10,10 @@ import type {
   HoldVoid,
 } from '#commands/ledger-command.ts';
 import type { Hold, Outcome, OutcomeCode, RefundPart } from '#commands/outcome.ts';
-import { TEMPLATES } from '#decisions/templates.ts';
 
 import type { BatchDraft, Booking } from './batch-draft.ts';
 import { holdRefund, releaseRefund, settleRefund } from './pix-debits.ts';
+import { TEMPLATES } from './templates.ts';
 
 /**
  * The life of a hold: taken or refused once, then settled or released once. A hold that was voided or released before

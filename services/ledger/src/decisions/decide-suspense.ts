@@ -1,8 +1,8 @@
 import type { SuspenseCredit, SuspenseResolve } from '#commands/ledger-command.ts';
 import type { Outcome } from '#commands/outcome.ts';
-import { TEMPLATES, type Template } from '#decisions/templates.ts';
 
 import type { BatchDraft } from './batch-draft.ts';
+import { TEMPLATES, type Template } from './templates.ts';
 
 const TEMPLATE_OF = {
   accept: TEMPLATES.suspenseAccept,

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { postingsOf, TEMPLATES } from '#decisions/templates.ts';
 import { account } from '#test/batch-states.ts';
 
 import { accountAfter, isAboveFloors } from './move-account.ts';
+import { postingsOf, TEMPLATES } from './templates.ts';
 
 const AT_MS = 1_000;
 

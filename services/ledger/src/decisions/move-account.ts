@@ -1,5 +1,6 @@
 import type { AccountState } from '#accounts/chart-of-accounts.ts';
-import type { Posting } from '#decisions/templates.ts';
+
+import type { Posting } from './templates.ts';
 
 /** Parts that can owe nothing, whatever happens. */
 const NEVER_BELOW_ZERO = ['pending', 'held', 'blocked'] as const;

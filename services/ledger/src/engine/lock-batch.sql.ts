@@ -8,8 +8,8 @@ import type { AccountState } from '#accounts/chart-of-accounts.ts';
 import { type HoldKind, isHoldCommand, type LedgerCommand } from '#commands/ledger-command.ts';
 import type { JournalKind } from '#commands/journal-kinds.ts';
 import type { DecidedCommand, Hold, OutcomeCode } from '#commands/outcome.ts';
-
 import type { BatchState } from '#decisions/batch-state.ts';
+
 import { plainArray } from './plain-array.ts';
 import { readDebits, readItems } from './read-debits.sql.ts';
 

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { PLATFORM_ACCOUNT_ID } from '#accounts/chart-of-accounts.ts';
 import type { LedgerCommand } from '#commands/ledger-command.ts';
 import type { Hold } from '#commands/outcome.ts';
+import type { EventWrite } from '#decisions/batch-state.ts';
 import { NOW } from '#test/batch-states.ts';
 import {
   disputeBlock,
@@ -24,7 +25,6 @@ import {
   disputeUnblock,
 } from '#test/ledger-commands.ts';
 
-import type { EventWrite } from '#decisions/batch-state.ts';
 import { outcomeEvent } from './outcome-event.ts';
 
 const TRACE = '00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01';

@@ -34,7 +34,6 @@ import type {
   DisputeUnblock,
 } from '#commands/ledger-command.ts';
 import type { Hold } from '#commands/outcome.ts';
-
 import type { EventWrite } from '#decisions/batch-state.ts';
 
 /** What an event holds beside command, journal and balance. */

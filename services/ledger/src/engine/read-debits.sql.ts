@@ -9,10 +9,10 @@ import {
   type SuspenseResolve,
 } from '#commands/ledger-command.ts';
 import type { Hold } from '#commands/outcome.ts';
-
 import { pixKey, type SuspenseItem } from '#decisions/batch-state.ts';
-import { plainArray } from './plain-array.ts';
 import { type PixDebits, untouchedPix } from '#decisions/pix-debits.ts';
+
+import { plainArray } from './plain-array.ts';
 
 type Debits = {
   /** Holds that were read, those of refunds with their Pix. */

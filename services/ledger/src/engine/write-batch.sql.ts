@@ -4,10 +4,10 @@ import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
 import type { AccountKind } from '#accounts/chart-of-accounts.ts';
 import { JOURNAL_KINDS } from '#commands/journal-kinds.ts';
-
 import type { BatchWrites } from '#decisions/batch-state.ts';
-import { outcomeEvent } from './outcome-event.ts';
 import type { PixDebits } from '#decisions/pix-debits.ts';
+
+import { outcomeEvent } from './outcome-event.ts';
 import { plainArray } from './plain-array.ts';
 
 /**
