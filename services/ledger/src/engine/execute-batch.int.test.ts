@@ -310,12 +310,8 @@ describe('locks', () => {
         { kind: 'owner_locked', accountId: fresh },
       ]);
     });
-    expect(await ledger.execute(commands)).toMatchObject([
-      { code: 'booked', repeated: false },
-      { code: 'booked', repeated: false },
-      { code: 'booked', repeated: true },
-      { code: 'booked', repeated: false },
-    ]);
+    const booked = (repeated: boolean) => ({ code: 'booked', repeated });
+    expect(await ledger.execute(commands)).toMatchObject([false, false, true, false].map(booked));
   });
 
   test('an owner that is locked is passed over in both halves of a batch that is refused', async () => {

@@ -14,7 +14,7 @@ export type SuspenseRow = {
   resolved_at: Date | null;
 };
 
-export type SuspenseFilters = {
+type SuspenseFilters = {
   account_id?: string | undefined;
   status?: 'open' | 'resolved' | undefined;
 };

@@ -36,7 +36,8 @@ async function meet(laneIds: readonly string[], begin: () => Promise<unknown>[])
     await tx.query(sql`select id from lanes where id = ${held} for update`);
     const begun = begin();
     await eventually(async () => {
-      const waiting = await tx.query(sql`
+      // Within a transaction that view stays as it was first read.
+      const waiting = await database.db.query(sql`
         select pid from pg_stat_activity
         where datname = current_database() and wait_event_type = 'Lock'`);
       expect(waiting).toHaveLength(begun.length);
