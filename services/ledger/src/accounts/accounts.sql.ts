@@ -4,7 +4,7 @@ import type { AccountId } from '@pixmesh/kernel/ids';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
-import { ACCOUNT_KINDS, type AccountKind, type Balances } from './chart-of-accounts.ts';
+import { ACCOUNT_KINDS, type AccountKind, type Balances, balancesOf } from './chart-of-accounts.ts';
 
 const BALANCES = sql`
   available, pending, held, blocked, suspense, acquirer_clearing, fees, acquirer_tariffs`;
@@ -103,14 +103,5 @@ export async function ping(db: Queryable): Promise<void> {
 }
 
 function noBalances(): Balances {
-  return {
-    available: 0n,
-    pending: 0n,
-    held: 0n,
-    blocked: 0n,
-    suspense: 0n,
-    acquirer_clearing: 0n,
-    fees: 0n,
-    acquirer_tariffs: 0n,
-  };
+  return balancesOf(() => 0n);
 }

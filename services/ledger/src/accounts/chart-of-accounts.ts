@@ -20,6 +20,20 @@ export type AccountKind = (typeof ACCOUNT_KINDS)[number];
 /** Cents by kind of account, credits positive. */
 export type Balances = Record<AccountKind, bigint>;
 
+/** Something of each kind of account. Written out, so that all balances are objects of one shape. */
+export function balancesOf<T>(read: (kind: AccountKind) => T): Record<AccountKind, T> {
+  return {
+    available: read('available'),
+    pending: read('pending'),
+    held: read('held'),
+    blocked: read('blocked'),
+    suspense: read('suspense'),
+    acquirer_clearing: read('acquirer_clearing'),
+    fees: read('fees'),
+    acquirer_tariffs: read('acquirer_tariffs'),
+  };
+}
+
 /** One owner's accounts as they stand while their row is locked. */
 export type AccountState = {
   readonly balances: Balances;

@@ -6,7 +6,7 @@ import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
 
 import { readAccount, readAccountAt, readTotals } from './accounts.sql.ts';
-import { ACCOUNT_KINDS, type AccountKind, type Balances } from './chart-of-accounts.ts';
+import { type AccountKind, type Balances, balancesOf } from './chart-of-accounts.ts';
 
 /**
  * `GET /internal/accounts/{id}/balances`: every part of one owner's money and the number of the journal after which it
@@ -37,8 +37,5 @@ export function registerGetBalances(app: FastifyInstance, deps: { db: Database }
 }
 
 function toNumbers(balances: Balances): Record<AccountKind, number> {
-  return Object.fromEntries(ACCOUNT_KINDS.map((kind) => [kind, Number(balances[kind])])) as Record<
-    AccountKind,
-    number
-  >;
+  return balancesOf((kind) => Number(balances[kind]));
 }

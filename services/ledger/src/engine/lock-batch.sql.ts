@@ -4,7 +4,7 @@ import type { AccountId, HoldId } from '@pixmesh/kernel/ids';
 import type { Transaction } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
-import type { AccountState } from '#accounts/chart-of-accounts.ts';
+import { type AccountState, balancesOf } from '#accounts/chart-of-accounts.ts';
 import { type HoldKind, isHoldCommand, type LedgerCommand } from '#commands/ledger-command.ts';
 import type { JournalKind } from '#commands/journal-kinds.ts';
 import type { DecidedCommand, Hold, OutcomeCode } from '#commands/outcome.ts';
@@ -97,19 +97,8 @@ function toState(rows: readonly StateRow[]): Omit<BatchState, 'pix' | 'suspenseI
 }
 
 function toAccount(row: AccountRow): AccountState {
-  const { available, pending, held, blocked } = row;
-  const { suspense, acquirer_clearing, fees, acquirer_tariffs } = row;
   return {
-    balances: {
-      available,
-      pending,
-      held,
-      blocked,
-      suspense,
-      acquirer_clearing,
-      fees,
-      acquirer_tariffs,
-    },
+    balances: balancesOf((kind) => row[kind]),
     forcedDebit: row.forced_debit,
     version: row.version,
     // An owner that has never moved has `-infinity` here, which the driver gives as a number.
