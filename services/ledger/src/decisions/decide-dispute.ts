@@ -26,7 +26,7 @@ export function decideDispute(draft: BatchDraft, command: OfPix): Outcome {
   }
   const decided = changeOf(pix, command);
   if (decided.change === null) {
-    const message = `command ${command.commandId} would give back more than was received`;
+    const message = `command ${command.commandId} would return more than was received`;
     return { kind: 'rejected', reason: 'exceeds_received', message };
   }
   return move(draft, command, { ...decided, change: decided.change });

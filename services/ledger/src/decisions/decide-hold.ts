@@ -67,7 +67,7 @@ function decidePayoutHoldTake(draft: BatchDraft, command: HoldTake): Outcome {
 /** Bounded by its Pix, and out of the block of it first (decision 79). */
 function decideRefundHoldTake(draft: BatchDraft, command: HoldTake, endToEndId: string): Outcome {
   const { accountId, amount, fee, holdKind: kind } = command;
-  assert(kind === 'refund' && fee === 0n, 'a Pix is given back by a refund, without a fee');
+  assert(kind === 'refund' && fee === 0n, 'a Pix is returned by a refund, without a fee');
   const pix = draft.pix(accountId, endToEndId);
   if (pix === null) return refuse(draft, command, 'unknown_pix');
   const change = holdRefund(pix, amount);
@@ -132,7 +132,7 @@ function end(draft: BatchDraft, command: HoldSettle | HoldRelease, hold: Hold): 
     ? refundEnd(draft, command, { ...hold, refund: hold.refund })
     : payoutEnd(command, hold);
   if (booking === null) {
-    const message = `hold ${command.holdId} would give back more than was received`;
+    const message = `hold ${command.holdId} would return more than was received`;
     return { kind: 'rejected', reason: 'exceeds_received', message };
   }
   const outcome = draft.book(command, booking);
