@@ -20,28 +20,33 @@ import { plainArray } from './plain-array.ts';
  */
 export async function writeBatch(tx: Transaction, writes: BatchWrites): Promise<void> {
   if (writes.journals.length === 0 && writes.releasesDone.length === 0) return;
-  // Holds by HTTP leave nothing else: their statement is the shorter one.
-  const leavesMore =
-    writes.events.length + writes.suspenseItems.length + writes.releases.length > 0 ||
-    writes.releasesDone.length > 0;
-  if (writes.pix.size > 0 || writes.itemsChanged.size > 0) {
-    const statement = sql`with ${books(writes)}, ${besides(writes)}, ${debits(writes)} select`;
-    await tx.query(named('ledger_write_debits', statement));
-    return;
-  }
-  await tx.query(
-    leavesMore
-      ? named('ledger_write_batch', sql`with ${books(writes)}, ${besides(writes)} select`)
-      : named('ledger_write_holds', sql`with ${books(writes)} select`),
-  );
+  await tx.query(statementOf(writes));
 }
 
-function books(writes: BatchWrites): Statement {
+/** The shortest one that writes everything: holds by HTTP leave neither items nor events. */
+function statementOf(writes: BatchWrites): Statement {
+  if (writes.pix.size > 0 || writes.itemsChanged.size > 0) {
+    return named(
+      'ledger_write_debits',
+      sql`with ${booksAndHolds(writes)}, ${itemsAndEvents(writes)}, ${pixAndItemChanges(writes)} select`,
+    );
+  }
+  const { events, suspenseItems: items, releases: delayed, releasesDone } = writes;
+  if (events.length + items.length + delayed.length + releasesDone.length > 0) {
+    return named(
+      'ledger_write_batch',
+      sql`with ${booksAndHolds(writes)}, ${itemsAndEvents(writes)} select`,
+    );
+  }
+  return named('ledger_write_holds', sql`with ${booksAndHolds(writes)} select`);
+}
+
+function booksAndHolds(writes: BatchWrites): Statement {
   return sql`${journals(writes)}, ${entries(writes)}, ${accounts(writes)},
     ${endedHolds(writes)}, ${takenHolds(writes)}`;
 }
 
-function besides(writes: BatchWrites): Statement {
+function itemsAndEvents(writes: BatchWrites): Statement {
   const events = writes.events.map((event) => outcomeEvent(event));
   return sql`
     ${suspenseItems(writes)}, ${releases(writes)},
@@ -52,7 +57,7 @@ function besides(writes: BatchWrites): Statement {
 }
 
 /** Only where a Pix or an item changes: payouts do not carry these along. */
-function debits(writes: BatchWrites): Statement {
+function pixAndItemChanges(writes: BatchWrites): Statement {
   return sql`${pixDebits(writes)}, ${refundHolds(writes)}, ${changedItems(writes)}`;
 }
 
