@@ -11,7 +11,8 @@ import type { DecidedCommand, Hold, OutcomeCode } from '#commands/outcome.ts';
 import type { BatchState } from '#decisions/batch-state.ts';
 
 import { plainArray } from './plain-array.ts';
-import { readDebits, readItems } from './read-debits.sql.ts';
+import { readPixAndRefunds } from './read-debits.sql.ts';
+import { readItems } from './read-items.sql.ts';
 
 /**
  * Locks the rows of all owners of a batch, in the order of their ids, and reads what stands: their balances, which of
@@ -43,7 +44,7 @@ export async function lockBatch(
   const state = toState(rows);
   return {
     ...state,
-    ...(await readDebits(tx, commands, state.holds)),
+    ...(await readPixAndRefunds(tx, commands, state.holds)),
     suspenseItems: await readItems(tx, commands),
   };
 }

@@ -3,13 +3,9 @@ import type { AccountId, HoldId } from '@pixmesh/kernel/ids';
 import type { Transaction } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
-import {
-  isHoldCommand,
-  type LedgerCommand,
-  type SuspenseResolve,
-} from '#commands/ledger-command.ts';
+import { isHoldCommand, type LedgerCommand } from '#commands/ledger-command.ts';
 import type { Hold } from '#commands/outcome.ts';
-import { pixKey, type SuspenseItem } from '#decisions/batch-state.ts';
+import { pixKey } from '#decisions/batch-state.ts';
 import { type PixDebits, untouchedPix } from '#decisions/pix-debits.ts';
 
 import { plainArray } from './plain-array.ts';
@@ -25,7 +21,7 @@ type Debits = {
  * statement of its own sees what those have written who held the locks before. A batch without such commands, as are
  * all batches of payouts, asks for nothing.
  */
-export async function readDebits(
+export async function readPixAndRefunds(
   tx: Transaction,
   commands: readonly LedgerCommand[],
   holds: ReadonlyMap<string, Hold>,
@@ -62,7 +58,7 @@ function openRefunds(
   });
 }
 
-type HoldRow = { source: 'hold'; hold_id: string; end_to_end_id: string; from_block: bigint };
+type RefundHoldRow = { source: 'hold'; hold_id: string; end_to_end_id: string; from_block: bigint };
 type PixRow = {
   source: 'pix';
   account_id: AccountId;
@@ -77,7 +73,7 @@ type PixRow = {
   disputed: bigint;
 };
 type CreditRow = Pick<PixRow, 'account_id' | 'end_to_end_id' | 'received'> & { source: 'credit' };
-type DebitRow = HoldRow | PixRow | CreditRow;
+type DebitRow = RefundHoldRow | PixRow | CreditRow;
 
 async function queryDebits(
   tx: Transaction,
@@ -184,26 +180,4 @@ function toPix(row: PixRow): PixDebits {
     shortfall,
     disputed,
   };
-}
-
-/** Items of suspense that commands of the batch end. Primary key reads, under the locks of their owners. */
-export async function readItems(
-  tx: Transaction,
-  commands: readonly LedgerCommand[],
-): Promise<ReadonlyMap<string, SuspenseItem>> {
-  const ends = commands.filter((command): command is SuspenseResolve => {
-    return command.kind === 'suspense.resolve';
-  });
-  if (ends.length === 0) return new Map();
-  const rows = await tx.query<SuspenseItem & { id: string }>(
-    named(
-      'ledger_read_items',
-      sql`
-        select
-          id, account_id as "accountId", amount, resolved_at is not null as "isResolved"
-        from suspense_items
-        where id = any (${plainArray(ends.map(({ itemId }) => itemId))}::uuid[])`,
-    ),
-  );
-  return new Map(rows.map(({ id, ...item }) => [id, item]));
 }
