@@ -1,4 +1,5 @@
 import { createFairQueue, WAITING_MAX } from '@pixmesh/fair-share/fair-queue';
+import { NoTurnError } from '@pixmesh/fair-share/no-turn-error';
 import { AppError } from '@pixmesh/kernel/app-error';
 import {
   type DeadLetter,
@@ -12,7 +13,6 @@ import {
 } from '@pixmesh/postgres/dead-letters';
 import { OUTBOX_CONSUMER } from '@pixmesh/postgres/outbox-queue.sql';
 import { dismissParkedEvent, replayParkedEvent } from '@pixmesh/postgres/parked-events';
-import { databaseError } from '@pixmesh/postgres/database-error';
 import type { Database } from '@pixmesh/postgres/pool';
 
 import type { MessageCodec } from './message-codec.ts';
@@ -78,7 +78,8 @@ export function createDeadLettersOfService(deps: DeadLettersDeps): DeadLettersOf
     try {
       return await replays.run(letter.consumer, work);
     } catch (error) {
-      throw databaseError(error);
+      if (!(error instanceof NoTurnError)) throw error;
+      throw new AppError('DEPENDENCY_UNAVAILABLE', { message: error.message });
     }
   }
 

@@ -172,6 +172,26 @@ test('letters that are replayed at once are handled one after the other', async 
   expect(mostUnderWay).toBe(1);
 });
 
+test('a replay that waits too long for another is refused, and its letter stays open', async () => {
+  handle = async () => {
+    throw new AppError('MESSAGE_INVALID', { message: 'not yet' });
+  };
+  await append(201);
+  const { id } = await openLetter();
+  const begun = Promise.withResolvers<void>();
+  const mayEnd = Promise.withResolvers<void>();
+  handle = async () => {
+    begun.resolve();
+    await mayEnd.promise;
+  };
+  const first = messaging.deadLetters.replay(id);
+  await begun.promise;
+  await expect(messaging.deadLetters.replay(id)).rejects.toThrow('no turn at replays: late');
+  expect((await openLetter()).id).toBe(id);
+  mayEnd.resolve();
+  expect(await first).toBe(true);
+});
+
 test('an unknown letter is not replayed', async () => {
   const unknown = '0190b6a4-7c1e-7b52-9a1d-2f60f1c8a001';
   expect(await messaging.deadLetters.replay(unknown)).toBe(false);

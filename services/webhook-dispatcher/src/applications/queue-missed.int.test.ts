@@ -172,22 +172,10 @@ describe('events that are consumed before the reactivation of their application'
   /** Fails when that many pages have been asked for, before the last of them. */
   function failing(db: Database, pages: number): Database {
     let asked = 0;
-    return {
-      ...db,
-      transaction: async (work) =>
-        await db.transaction(
-          async (tx) =>
-            await work({
-              ...tx,
-              query: async (statement) => {
-                if (statement.name === 'deliveries_queue_missed' && (asked += 1) === pages) {
-                  throw new AppError('INTERNAL_ERROR', { message: 'died' });
-                }
-                return await tx.query(statement);
-              },
-            }),
-        ),
-    };
+    return aroundMissedPage(db, async (page) => {
+      if ((asked += 1) === pages) throw new AppError('INTERNAL_ERROR', { message: 'died' });
+      return await page();
+    });
   }
 });
 
@@ -218,7 +206,8 @@ test('what a re-send delivers while it is queued is not sent once more', async (
   const missed = await consume(application, 61);
   const outcome = await resendOnlyMissed(endpoint.id);
   const recording = Promise.withResolvers<unknown>();
-  const db = afterMissedPage(database.db, async () => {
+  const db = aroundMissedPage(database.db, async (page) => {
+    const rows = await page();
     recording.resolve(
       recordOutcomes(database.db, databaseClock, { outcomes: [outcome], lanes: [] }),
     );
@@ -229,6 +218,7 @@ test('what a re-send delivers while it is queued is not sent once more', async (
         where datname = current_database() and wait_event_type = 'Lock'`);
       expect(waiting).toHaveLength(1);
     });
+    return rows;
   });
   await applyChange(db, application.change(true, at(60)));
   await recording.promise;
@@ -250,8 +240,11 @@ async function resendOnlyMissed(endpointId: string): Promise<AttemptOutcome> {
   return anOutcome(due[0]!, lane);
 }
 
-/** Calls `then` in the transaction that has just queued a page of missed events. */
-function afterMissedPage(db: Database, then: () => Promise<void>): Database {
+/** Does `around` in place of each query that queues a page of missed events, with that query to call. */
+function aroundMissedPage(
+  db: Database,
+  around: (page: () => Promise<unknown>) => Promise<unknown>,
+): Database {
   return {
     ...db,
     transaction: async (work) =>
@@ -260,10 +253,9 @@ function afterMissedPage(db: Database, then: () => Promise<void>): Database {
           await work({
             ...tx,
             query: async (statement) => {
-              const rows = await tx.query(statement);
-              if (statement.name === 'deliveries_queue_missed') await then();
+              if (statement.name !== 'deliveries_queue_missed') return await tx.query(statement);
               // The same statement's rows, of its own type.
-              return rows as never;
+              return (await around(() => tx.query(statement))) as never;
             },
           }),
       ),
