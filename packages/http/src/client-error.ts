@@ -31,16 +31,18 @@ export type RefusedConnection = {
 
 /**
  * What the HTTP parser refuses never reaches a route; it gets the error envelope all the same, and its
- * connection ends. What takes too long to arrive is closed without a word.
+ * connection ends. What takes too long to arrive is closed without a word, and so is what comes behind a request that
+ * is at work: its client would take the refusal for the answer to that request.
  */
 export function answerClientError(
   error: Error & { code?: string },
   socket: Socket,
   onRefused: (refused: RefusedConnection) => void = () => undefined,
 ): void {
-  const isAnswering = (socket as ServerSocket)._httpMessage?.headersSent === true;
+  const answer = (socket as ServerSocket)._httpMessage;
+  const isAtWork = answer?.req.complete === true || answer?.headersSent === true;
   // A client that is too slow is to try again, which a 4xx would tell it not to (specification, Errors).
-  if (SILENT_CODES.has(error.code) || !socket.writable || isAnswering) return void socket.destroy();
+  if (SILENT_CODES.has(error.code) || !socket.writable || isAtWork) return void socket.destroy();
   const refusal = invalidRequest({ name: faultOf(error), expected: 'what HTTP/1.1 allows there' });
   const { status, body } = toErrorAnswer(refusal);
   const requestId = newId();

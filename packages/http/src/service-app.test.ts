@@ -10,6 +10,7 @@ import { listen, sendRaw } from './testing/raw-request.ts';
 
 let app: FastifyInstance;
 let port: number;
+const slow = Promise.withResolvers<string>();
 
 beforeAll(async () => {
   app = createServiceApp({
@@ -33,10 +34,14 @@ beforeAll(async () => {
     throw new TypeError('password of the database');
   });
   app.get('/files/*', async () => 'file');
+  app.post('/slow', async () => await slow.promise);
   port = await listen(app);
 });
 
-afterAll(() => app.close());
+afterAll(() => {
+  slow.resolve('done');
+  return app.close();
+});
 
 describe('every failure is answered with the envelope', () => {
   const json = { 'content-type': 'application/json' };
@@ -254,6 +259,14 @@ describe('what the HTTP parser refuses', () => {
     expect(answer.head).toContain('cache-control: no-store');
     expect(JSON.parse(answer.body)).toMatchObject({ code: 'VALIDATION_ERROR' });
   });
+
+  test.each([
+    ['bytes that are no request', '\0\0\0\0'],
+    ['a malformed request', 'NONSENSE\r\n\r\n'],
+  ])('%s behind a request at work: the connection ends without an answer', async (_what, text) => {
+    const answer = await sendRaw(port, `${framed('content-length: 2', '{}', '/slow')}${text}`);
+    expect(answer).toMatchObject({ closed: true, head: '', body: '' });
+  });
 });
 
 describe('what the parser takes and two readers could understand differently', () => {
@@ -321,6 +334,6 @@ function post(headers: Record<string, string>, payload: string) {
   return { method: 'POST', url: '/things', headers, payload } as const;
 }
 
-function framed(headers: string, body: string): string {
-  return `POST /things HTTP/1.1\r\nhost: a\r\n${headers}\r\n\r\n${body}`;
+function framed(headers: string, body: string, target = '/things'): string {
+  return `POST ${target} HTTP/1.1\r\nhost: a\r\n${headers}\r\n\r\n${body}`;
 }
