@@ -12,7 +12,7 @@ import {
   makeAuthority,
   type Validity,
 } from './authority.ts';
-import { IDENTITY_FILES } from './mesh-identity.ts';
+import { commonNameOf, IDENTITY_FILES } from './mesh-identity.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -69,7 +69,7 @@ export async function renewIdentity(
   { name, hosts, now, days = IDENTITY_DAYS, trusted }: IdentityRequest,
 ): Promise<boolean> {
   const ca = trusted === undefined ? authority.cert : `${authority.cert.trimEnd()}\n${trusted}\n`;
-  if (!mustRenew(authority, folder, { hosts, now, ca })) return false;
+  if (!mustRenew(authority, folder, { name, hosts, now, ca })) return false;
   const validity = validityOf(now, days);
   const certificate = await issueIdentity(authority, { name, hosts }, validity);
   writeIdentity(folder, { ca, ...certificate });
@@ -87,7 +87,7 @@ export function writeIdentity(folder: string, identity: Certificate & { ca: stri
 function mustRenew(
   authority: Authority,
   folder: string,
-  { hosts, now, ca }: { hosts: readonly string[]; now: Date; ca: string },
+  { name, hosts, now, ca }: { name: string; hosts: readonly string[]; now: Date; ca: string },
 ): boolean {
   try {
     const certificate = new X509Certificate(read(join(folder, IDENTITY_FILES.cert)));
@@ -96,7 +96,8 @@ function mustRenew(
       createPrivateKey(read(join(folder, IDENTITY_FILES.key))),
     );
     const isOurs = certificate.verify(new X509Certificate(authority.cert).publicKey);
-    const isComplete = hosts.every((host) => isFor(certificate, host));
+    const isComplete =
+      commonNameOf(certificate) === name && hosts.every((host) => isFor(certificate, host));
     if (!isPair || !isOurs || !isComplete || read(join(folder, IDENTITY_FILES.ca)) !== ca)
       return true;
     const [from, to] = [certificate.validFromDate.getTime(), certificate.validToDate.getTime()];

@@ -81,6 +81,14 @@ describe('the identity of a process', () => {
     expect(() => openWithLog(folder.path)).toThrow('is not the key of');
   });
 
+  it('refuses a chain whose second certificate is damaged', async () => {
+    using folder = mkdtempDisposableSync(join(tmpdir(), 'identity-'));
+    const identity = await someIdentity('charges');
+    const damaged = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
+    writeIdentity(folder.path, { ...identity, cert: `${identity.cert}\n${damaged}` });
+    expect(() => openWithLog(folder.path)).toThrow('TLS refuses the identity');
+  });
+
   it('refuses a certificate that names no process', async () => {
     using folder = mkdtempDisposableSync(join(tmpdir(), 'identity-'));
     writeIdentity(folder.path, await someIdentity('charges.example.com'));

@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createSecureContext } from 'node:tls';
 
 /** The names of a mounted Kubernetes secret of type `kubernetes.io/tls`, as cert-manager writes it. */
 export const IDENTITY_FILES = { ca: 'ca.crt', cert: 'tls.crt', key: 'tls.key' } as const;
@@ -96,6 +97,12 @@ function checkIdentity(folder: string, { ca, cert, key }: IdentityTexts): void {
   const privateKey = checked('key', () => createPrivateKey(key));
   if (!certificate.checkPrivateKey(privateKey)) {
     throw new Error(`${join(folder, IDENTITY_FILES.key)} is not the key of ${IDENTITY_FILES.cert}`);
+  }
+  // All that the files hold, as TLS will read it: the checks above see the first certificate of each.
+  try {
+    createSecureContext({ ca, cert, key, minVersion: 'TLSv1.2' });
+  } catch (error) {
+    throw new Error(`TLS refuses the identity in ${folder}`, { cause: error });
   }
 
   function checked<Value>(part: keyof typeof IDENTITY_FILES, read: () => Value): Value {

@@ -25,8 +25,8 @@ export function meshConnector(
   let connect = connectorWith(texts);
   return (options, callback) => {
     if (texts !== identity.current()) {
+      connect = connectorWith(identity.current());
       texts = identity.current();
-      connect = connectorWith(texts);
     }
     connect({ ...options, servername: service }, (...[error, socket]) => {
       if (error === null) callback(null, socket);
