@@ -5,19 +5,22 @@ import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 /** A return as a list of the acquirer shows it; `id` is the one under which it is booked. */
 export type ListedReturn = Pick<PixReturn, 'id' | 'status'> & { endToEndId: string };
 
+/** The table of booked returns, by `end_to_end_id` and `return_id`, and its column that says when each was booked. */
+export type BookedReturns = { table: Statement; bookedAt: Statement };
+
+/** No page is longer on its way. */
+const PAGE_MS_MAX = 60_000;
 /** More than an operator can work through; the rest shows as these are put right. */
 const CONTRADICTED_MAX = 1_000;
 
 /**
  * Records which returns that we have booked the acquirer shows as not carried out, and drops those that it shows as
- * carried out again. Returns the newly recorded ones. Primary key reads, in one statement; repeated, it writes nothing.
- *
- * @param booked the table of booked returns, by end-to-end id and `return_id`, or those of its rows that the list can
- *   show as carried out
+ * carried out again. Returns the newly recorded ones. One that was booked just now may have been carried out while the
+ * page was on its way; a later page is compared with it. Primary key reads, in one statement; repeated, it writes nothing.
  */
 export async function recordContradictions(
   db: Queryable,
-  booked: Statement,
+  booked: BookedReturns,
   listed: readonly ListedReturn[],
 ): Promise<ListedReturn[]> {
   if (listed.length === 0) return [];
@@ -41,8 +44,9 @@ export async function recordContradictions(
         insert into return_contradictions (end_to_end_id, return_id, status)
         select distinct on (end_to_end_id, return_id) end_to_end_id, return_id, listed.status
         from listed
-        join ${booked} using (end_to_end_id, return_id)
+        join ${booked.table} using (end_to_end_id, return_id)
         where listed.status <> 'returned'
+          and ${booked.bookedAt} < now() - ${PAGE_MS_MAX}::int * interval '1 ms'
         on conflict (end_to_end_id, return_id) do nothing
         returning end_to_end_id as "endToEndId", return_id as id, status`,
     ),

@@ -21,12 +21,12 @@ const HORIZON_MS = 120 * DAY_MS;
 const RETURNED_ROUND_MS = 90_000;
 /** Everything else was found when it was new, unless the acquirer showed it late. */
 const OLDER_ROUND_MS = 3_600_000;
-/** No page is longer on its way: what was booked before shows in it. */
-const PAGE_MS_MAX = 60_000;
 /** Pages of one run. What is new comes first, and is read to its end. */
 const FRESH_PAGES = 200;
 const RETURNED_PAGES = 20;
 const OLDER_PAGES = 2;
+
+const BOOKED = { table: sql`pix_returns`, bookedAt: sql`seen_at` };
 
 export type ReceivedReadingsDeps = FreshPeriods & {
   db: Database;
@@ -104,10 +104,7 @@ async function compareReceived(deps: ReceivedReadingsDeps, page: ReceivedPage): 
   deps.wakeNotices();
 }
 
-/**
- * A return that was carried out and is not any more: reconciliation shows it until it is again. One that was booked
- * just now may have been carried out while the page was on its way; a later page is compared with it.
- */
+/** A return that was carried out and is not any more: reconciliation shows it until it is again. */
 async function compareReturns(
   { db, logger }: ReceivedReadingsDeps,
   items: readonly ReceivedPix[],
@@ -115,12 +112,7 @@ async function compareReturns(
   const returns = items.flatMap(({ endToEndId, returns: some }) =>
     some.map(({ id, status }) => ({ endToEndId, id, status })),
   );
-  const booked = sql`
-    (
-      select end_to_end_id, return_id from pix_returns
-      where seen_at < now() - ${PAGE_MS_MAX}::int * interval '1 ms'
-    ) as booked`;
-  const contradicted = await recordContradictions(db, booked, returns);
+  const contradicted = await recordContradictions(db, BOOKED, returns);
   for (const found of contradicted) returnContradicted(logger, found);
 }
 

@@ -22,6 +22,8 @@ const FRESH_PAGES = 200;
 const RECENT_PAGES = 20;
 const OLDER_PAGES = 2;
 
+const BOOKED = { table: sql`payout_returns`, bookedAt: sql`recorded_at` };
+
 export type SentReadingsDeps = FreshPeriods & {
   db: Database;
   logger: Logger;
@@ -60,7 +62,7 @@ export function sentReadings(deps: SentReadingsDeps): ListReading<AcquirerPayout
   async function compare(items: readonly AcquirerPayout[]): Promise<void> {
     if ((await requestDiffering(deps.db, items.flatMap(toListed))) > 0) deps.wakeStatusChecks();
     const returns = items.flatMap(toReturns);
-    const contradicted = await recordContradictions(deps.db, sql`payout_returns`, returns);
+    const contradicted = await recordContradictions(deps.db, BOOKED, returns);
     for (const found of contradicted) returnContradicted(deps.logger, found);
   }
 }
