@@ -6,7 +6,7 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import type { Check, FoundBreak, Scope } from './check.ts';
+import { type Check, type FoundBreak, NEVER_IN_FLIGHT, type Scope } from './check.ts';
 import { BREAKS_MAX } from './choose-kept.ts';
 import { readFigures } from './figures.sql.ts';
 import { requestFullRun, takeFullLease } from './leases.sql.ts';
@@ -178,6 +178,19 @@ describe('a daily full run', () => {
     expect(scopes).toHaveLength(runs + 1);
   });
 
+  test('that has compared everything counts, also where its second comparison fails', async () => {
+    let comparisons = 0;
+    const check = aCheck('check', () => {
+      comparisons += 1;
+      if (comparisons > 1) throw new AppError('DEPENDENCY_UNAVAILABLE');
+      return { compared: 1, breaks: [{ kind: 'state', id: 'a', changedAt: NEVER_IN_FLIGHT }] };
+    });
+    const reconciliation = start([check], { windowMs: 100 });
+    const report = await reconciliation.requestFull();
+    expect(comparisons).toBe(2);
+    expect(report.checks[0]?.breaks).toMatchObject([{ kind: 'unavailable', id: 'check' }]);
+  });
+
   test('is made again where more was found than is kept, and everything is a break until then', async () => {
     let found: FoundBreak[] = [];
     const check = aCheck('check', () => ({ compared: 1, breaks: found }));
@@ -194,6 +207,32 @@ describe('a daily full run', () => {
     await eventually(async () => {
       expect((await reconciliation.latest()).checks[0]?.breaks).toEqual([]);
     });
+  });
+});
+
+describe('a check that a release adds', () => {
+  test('is compared by a full run, holds up no incremental one, and is not shown as clean before', async () => {
+    const gate = Promise.withResolvers<void>();
+    const before = start([aCheck()]);
+    await before.runNow();
+    await before[Symbol.asyncDispose]();
+    const added = aCheck('added', async () => {
+      await gate.promise;
+      return { compared: 5, breaks: [] };
+    });
+    const reconciliation = start([aCheck(), added]);
+    await eventually(async () => {
+      const [row] = await database.db.query(
+        sql`select started_at from reconciliation_full_lease where lease_until > now()`,
+      );
+      expect(row).toEqual({ started_at: expect.any(Date) });
+    });
+    const meanwhile = await reconciliation.runNow();
+    expect(meanwhile.checks.map(({ name }) => name)).toEqual(['check']);
+    gate.resolve();
+    await waitForFullRun();
+    const after = await reconciliation.runNow();
+    expect(after.checks).toMatchObject([{ name: 'check' }, { name: 'added', compared: 5 }]);
   });
 });
 
@@ -227,14 +266,14 @@ async function readRun(check: string): Promise<object | undefined> {
   return rows[0];
 }
 
-function start(checks: Check[]): Reconciliation {
+function start(checks: Check[], { windowMs } = { windowMs: 0 }): Reconciliation {
   const reconciliation = startReconciliation({
     db: database.db,
     logger: createLogger('test', 'silent'),
     service: 'test',
     checks,
     ...PERIODS,
-    windowMs: 0,
+    windowMs,
   });
   running.push(reconciliation);
   return reconciliation;

@@ -2,6 +2,7 @@ import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
 import { incompleteIdOf } from './breaks.sql.ts';
+import { IS_LEFT_TO_FULL_RUNS } from './runs.sql.ts';
 
 /**
  * Who runs. Incremental and full runs have a lease each, one row that is locked for a moment: a full run may take hours
@@ -41,8 +42,9 @@ export async function takeIncrementalLease(
  * nothing was taken.
  *
  * A check is due when its newest full run is older than `fullIntervalMs`, or than the request of a run, or when it has to
- * compare everything. Its first run is an incremental one, which has nothing to begin at. What a run that ended has left
- * to do is due `intervalMs` later; a new request, and a run that did not end, are due at once.
+ * compare everything, or is left to full runs and no incremental one is
+ * under way, which might be the first of the installation. What a run that ended has left to do is due
+ * `intervalMs` later; a new request, and a run that did not end, are due at once.
  */
 export async function takeFullLease(
   db: Queryable,
@@ -56,8 +58,10 @@ export async function takeFullLease(
           select name
           from unnest(${run.names}::text[]) as name
           cross join reconciliation_full_lease
+          cross join reconciliation_lease as incremental
           left join reconciliation_runs on check_name = name
-          where full_at <= now() - ${run.fullIntervalMs}::float8 * interval '1 ms'
+          where (${IS_LEFT_TO_FULL_RUNS} and coalesce(incremental.lease_until <= now(), true))
+            or full_at <= now() - ${run.fullIntervalMs}::float8 * interval '1 ms'
             or (requested_at is not null and coalesce(full_at < requested_at, true))
             or exists (
               select

@@ -15,6 +15,7 @@ import type { Check } from './check.ts';
 import { readFigures } from './figures.sql.ts';
 import { requestFullRun, takeFullLease, takeIncrementalLease } from './leases.sql.ts';
 import { readReport, type StoredFullRun } from './report.sql.ts';
+import { readIncrementalChecks } from './runs.sql.ts';
 import { type LeasedDeps, runUnderLease } from './run-under-lease.ts';
 
 /** Two systems that are under load have caught up with each other after this, or after their window. */
@@ -37,7 +38,7 @@ export type ReconciliationOptions = {
   checks: readonly Check[];
   /** Between incremental runs. */
   intervalMs: number;
-  /** Between full runs of a check; its first run is full too. */
+  /** Between full runs of a check; its first run compares everything too. */
   fullIntervalMs: number;
   /** Younger differences are no breaks yet, where a check does not say otherwise. */
   windowMs: number;
@@ -62,8 +63,8 @@ export type Reconciliation = AsyncDisposable & {
 
 /**
  * Compares a service's records with those of others for as long as the process lives: incrementally at every interval,
- * and in full daily, beside them. The first run of a check compares everything. One replica makes the incremental runs
- * at a time, and one the full runs.
+ * and in full daily, beside them. The first run of a check compares everything: in a new installation that is an
+ * incremental one. One replica makes the incremental runs at a time, and one the full runs.
  */
 export function startReconciliation(options: ReconciliationOptions): Reconciliation {
   const { db, logger, checks, windowMs } = options;
@@ -105,7 +106,9 @@ export function startReconciliation(options: ReconciliationOptions): Reconciliat
 
   async function runIncrementally(token: string): Promise<void> {
     const lease = { kind: 'incremental', token } as const;
-    await runUnderLease(runDeps, { lease, checks, stopping: stopping.signal });
+    const names = await readIncrementalChecks(db, namesOf(checks));
+    const due = checks.filter(({ name }) => names.includes(name));
+    await runUnderLease(runDeps, { lease, checks: due, stopping: stopping.signal });
   }
 
   async function fullTurn(): Promise<NextTurn> {
@@ -171,25 +174,29 @@ function pollMsOf(intervalMs: number): number {
 async function latest(options: ReconciliationOptions): Promise<ReconciliationReport> {
   const report = await readReport(options.db);
   const compared = new Map(report.checks.map((check) => [check.name, check.compared]));
+  // One that has never run is not there: without differences it would look clean.
+  const shown = new Set([...compared.keys(), ...report.breaks.map(({ checkName }) => checkName)]);
   const isFinished = report.finishedAt !== null;
   return {
     service: options.service,
     checked_at: report.finishedAt?.toISOString() ?? null,
     full_run: report.fullRun && toFullRun(report.fullRun),
-    checks: (isFinished ? options.checks : []).map(({ name }) => ({
-      name,
-      compared: compared.get(name) ?? 0,
-      breaks: report.breaks
-        .filter((item) => item.checkName === name)
-        .map(({ kind, id, expected, found, amount, since }) => ({
-          kind,
-          id,
-          expected,
-          found,
-          amount: amount === null ? null : Number(amount),
-          since: since.toISOString(),
-        })),
-    })),
+    checks: (isFinished ? options.checks.filter(({ name }) => shown.has(name)) : []).map(
+      ({ name }) => ({
+        name,
+        compared: compared.get(name) ?? 0,
+        breaks: report.breaks
+          .filter((item) => item.checkName === name)
+          .map(({ kind, id, expected, found, amount, since }) => ({
+            kind,
+            id,
+            expected,
+            found,
+            amount: amount === null ? null : Number(amount),
+            since: since.toISOString(),
+          })),
+      }),
+    ),
   };
 }
 

@@ -48,7 +48,7 @@ export type CheckRun = {
  * Runs one check and stores what it found. A check that could not compare leaves its earlier differences and its
  * watermark alone and adds a break `unavailable`: it never counts as clean.
  *
- * The first run of a check compares everything, also where it is an incremental one.
+ * The first run of a check compares everything, also where it is an incremental one: that of a new installation.
  */
 export async function runCheck(deps: RunDeps, check: Check, run: Run): Promise<CheckRun> {
   const startedAt = await readDatabaseTime(deps.db);
@@ -74,10 +74,12 @@ export async function confirmCheck(deps: RunDeps, first: CheckRun, run: Run): Pr
   const outcome = await compare(deps, check, { ...run, scope, name: 'confirmation' });
   if (outcome === null) return first.pending;
   const windows = windowsOf(deps, check);
-  const { kept } = chooseKept(outcome.breaks, before(startedAt, windows.windowMs));
+  const { kept, left } = chooseKept(outcome.breaks, before(startedAt, windows.windowMs));
   const stored = await deps.db.transaction(async (tx) => {
     if (!(await lockLease(tx, run.lease))) return NOTHING_STORED;
-    await dropUnconfirmed(tx, check.name, { unconfirmed, found: kept });
+    // What is found again and not kept has not healed.
+    await dropUnconfirmed(tx, check.name, { unconfirmed, found: outcome.breaks });
+    if (left === 'old') await storeIncomplete(tx, check);
     return await storeBreaks(tx, check.name, { breaks: kept, ...windows });
   });
   logBreaks(deps, check, { kept, stored });
@@ -97,7 +99,7 @@ async function compare(
     // A stop or a lost lease ends the run; that says nothing about the records.
     run.signal.throwIfAborted();
     deps.logger.error({ err: error, check: check.name }, 'reconciliation check failed');
-    await storeUnavailable(deps, check, { lease: run.lease, error });
+    await storeUnavailable(deps, check, { ...run, error });
     return null;
   } finally {
     const seconds = (performance.now() - startedMs) / 1000;
@@ -125,21 +127,24 @@ async function storeOutcome(
   const accountBreaks = named > BREAKS_MAX ? named : 0;
   const isFull = scope.since === null;
   const known = new Set([...scope.knownIds, check.name]);
-  if (isFull) known.add(incompleteIdOf(check.name));
+  if (isFull && left !== 'old') known.add(incompleteIdOf(check.name));
   const found = breaks.filter(({ id }) => known.has(id));
   const stored = await deps.db.transaction(async (tx) => {
     if (!(await lockLease(tx, lease))) return NOTHING_STORED;
     if (lease.kind === 'full') await countCompared(tx, compared);
     await storeRun(tx, { name: check.name, compared, startedAt, isFull, watermark, accountBreaks });
     await dropHealed(tx, check.name, { known: [...known], found });
-    if (left === 'old') {
-      const id = incompleteIdOf(check.name);
-      await storeUnread(tx, check, { id, found: `more than ${BREAKS_MAX} differences` });
-    }
+    if (left === 'old') await storeIncomplete(tx, check);
     return await storeBreaks(tx, check.name, { breaks: kept, ...windows });
   });
   logBreaks(deps, check, { kept, stored });
   return stored;
+}
+
+/** More was found than is kept: only a full run finds the rest again. */
+async function storeIncomplete(tx: Transaction, check: Check): Promise<void> {
+  const id = incompleteIdOf(check.name);
+  await storeUnread(tx, check, { id, found: `more than ${BREAKS_MAX} differences` });
 }
 
 async function storeUnread(
@@ -170,14 +175,18 @@ function logBreaks(
   );
 }
 
-/** A full run that could not compare leaves a difference of its own, which no incremental run ends. */
+/**
+ * A full run that could not compare leaves a difference of its own, which no incremental run ends. Its second comparison
+ * leaves none: all was compared once.
+ */
 async function storeUnavailable(
   deps: RunDeps,
   check: Check,
-  failure: { lease: Lease; error: unknown },
+  failure: { lease: Lease; scope: Scope; error: unknown },
 ): Promise<void> {
   const found = failure.error instanceof AppError ? failure.error.code : 'INTERNAL_ERROR';
-  const id = failure.lease.kind === 'full' ? incompleteIdOf(check.name) : check.name;
+  const isFullRun = failure.lease.kind === 'full' && failure.scope.since === null;
+  const id = isFullRun ? incompleteIdOf(check.name) : check.name;
   await deps.db.transaction(async (tx) => {
     if (await lockLease(tx, failure.lease)) await storeUnread(tx, check, { id, found });
   });

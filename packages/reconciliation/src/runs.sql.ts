@@ -43,6 +43,32 @@ export async function readCheckState(
   return { since: row?.since ?? null, knownIds: row?.known_ids ?? [] };
 }
 
+/**
+ * Whether a check is left to full runs: a release has added it, so that it has never compared anything while others have.
+ * Its first run may take hours, and would hold up all other checks of an incremental one. What an incremental run could
+ * not compare in a new installation, the next one makes up for.
+ */
+export const IS_LEFT_TO_FULL_RUNS = sql`
+  (
+    not exists (select from reconciliation_runs where check_name = name)
+    and exists (select from reconciliation_runs)
+    and not exists (select from reconciliation_breaks where check_name = name and id = name)
+  )`;
+
+/** Those of some checks that an incremental run makes. */
+export async function readIncrementalChecks(
+  db: Queryable,
+  names: readonly string[],
+): Promise<string[]> {
+  const rows = await db.query<{ name: string }>(
+    named(
+      'reconciliation_incremental_checks',
+      sql`select name from unnest(${names}::text[]) as name where not ${IS_LEFT_TO_FULL_RUNS}`,
+    ),
+  );
+  return rows.map(({ name }) => name);
+}
+
 type FinishedRun = {
   name: string;
   compared: number;

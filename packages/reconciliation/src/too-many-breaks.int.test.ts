@@ -1,3 +1,4 @@
+import type { ReconciliationReport } from '@pixmesh/contracts/internal/reconciliation';
 import { sql } from '@pixmesh/postgres/sql';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
@@ -59,6 +60,31 @@ test('what is inside its window is left out before what is past it', async () =>
   expect(scopes.map(({ knownIds }) => knownIds)).toEqual([[], ['old']]);
 });
 
+test('what a second comparison finds again and does not keep has not healed', async () => {
+  found = Array.from({ length: 900 }, (_, index) => aBreak(`first ${index}`, NEVER_IN_FLIGHT));
+  const first = found;
+  start({ windowMs: 300 }, () => {
+    if (scopes.length === 2) found = [...manyBreaks(NEVER_IN_FLIGHT), ...first];
+  });
+  const report = await reconciliation.runNow();
+  const stored = await database.db.query<{ id: string }>(
+    sql`select id from reconciliation_breaks where id like 'first %'`,
+  );
+  expect(stored).toHaveLength(900);
+  expect(report.checks[0]?.breaks.map(({ id }) => id)).toContain('check/full');
+});
+
+test('that there are too many keeps its age, however often everything is compared', async () => {
+  found = manyBreaks(null);
+  start({ windowMs: 0 });
+  const since = sinceOfFull(await reconciliation.requestFull());
+  expect(sinceOfFull(await reconciliation.requestFull())).toBe(since);
+
+  function sinceOfFull({ checks }: ReconciliationReport): string | undefined {
+    return checks[0]?.breaks.find(({ id }) => id === 'check/full')?.since;
+  }
+});
+
 function manyBreaks(changedAt: Date | null): FoundBreak[] {
   return Array.from({ length: 1_500 }, (_, index) => aBreak(`${index}`, changedAt));
 }
@@ -67,9 +93,10 @@ function aBreak(id: string, changedAt: Date | null): FoundBreak {
   return { kind: 'state', id, changedAt };
 }
 
-function start({ windowMs }: { windowMs: number }): void {
+function start({ windowMs }: { windowMs: number }, onRun: () => void = () => undefined): void {
   const run = (scope: Scope) => {
     scopes.push(scope);
+    onRun();
     return Promise.resolve({ compared: 1, breaks: found });
   };
   reconciliation = startReconciliation({
