@@ -37,7 +37,7 @@ export type FullRun = z.infer<typeof FullRun>;
 
 /**
  * `GET /internal/reconciliation`: the newest finished run of a service. `POST` runs at once and answers it; of a full
- * run it stores the request and answers at once.
+ * run it stores the request, and answers when that has ended or after 20 s.
  */
 export const ReconciliationReport = z.object({
   service: z.string(),

@@ -14,7 +14,7 @@ export type JoinedReport = {
   checked_at: string | null;
   breaks: number;
   checks: CheckReport[];
-  /** Full runs that are requested or under way. */
+  /** Full runs that were requested and have not ended. */
   full_runs: (FullRun & { service: string })[];
 };
 
