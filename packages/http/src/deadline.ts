@@ -1,3 +1,5 @@
+import { within } from '@pixmesh/kernel/within';
+
 /** The instant until which a caller waits. Travels between services as the milliseconds that remain. */
 export type Deadline = {
   remainingMs(): number;
@@ -41,12 +43,5 @@ export async function withSignal<T>(
  * repeats it.
  */
 export async function untilDeadline<T>(work: Promise<T>, deadline: Deadline): Promise<T | null> {
-  const expired = Promise.withResolvers<null>();
-  const timer = setTimeout(() => expired.resolve(null), deadline.remainingMs());
-  try {
-    return await Promise.race([work, expired.promise]);
-  } finally {
-    clearTimeout(timer);
-    work.catch(() => undefined);
-  }
+  return await within(deadline.remainingMs(), work, null);
 }

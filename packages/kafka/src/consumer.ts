@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 import type { Topic } from '@pixmesh/contracts/topics';
+import { within } from '@pixmesh/kernel/within';
 import type { Consumer, EachBatchPayload } from 'kafkajs';
 
 import { handleBatch } from './handle-batch.ts';
@@ -69,10 +70,7 @@ export function startConsumer(options: ConsumerOptions): RunningConsumer {
     isAlive: activity.isAlive,
     stop: async () => {
       stopping.abort();
-      const timer = new AbortController();
-      const expired = delay(STOP_TIMEOUT_MS, undefined, { signal: timer.signal });
-      await Promise.race([leave(), expired.catch(() => undefined)]);
-      timer.abort();
+      await within(STOP_TIMEOUT_MS, leave(), undefined);
     },
   };
 

@@ -1,6 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
 import { AppError } from '@pixmesh/kernel/app-error';
+import { within } from '@pixmesh/kernel/within';
 import type { Unpublished } from '@pixmesh/postgres/outbox-relay';
 import { Partitioners, type Producer } from 'kafkajs';
 
@@ -118,19 +117,15 @@ function connect(options: KafkaOptions): Connection {
   };
 }
 
-/** A broker that takes connections and answers nothing would hold the relay's transaction open. */
-async function withinTimeLimit<T>(sending: Promise<T>): Promise<T> {
-  const timer = new AbortController();
-  const expired = delay(PUBLISH_TIMEOUT_MS, 'expired' as const, { signal: timer.signal });
-  const late = expired.then(() => {
-    // Whatever becomes of it now, the next try publishes the same events again.
-    sending.catch(() => undefined);
-    throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'the broker did not answer in time' });
-  });
-  return await Promise.race([sending, late]).finally(() => {
-    late.catch(() => undefined);
-    timer.abort();
-  });
+/**
+ * A broker that takes connections and answers nothing would hold the relay's transaction open. Whatever becomes of a
+ * late publication, the next try publishes the same events again.
+ */
+async function withinTimeLimit<T>(publishing: Promise<T>): Promise<T> {
+  const wrapped = publishing.then((outcome) => ({ outcome }));
+  const published = await within(PUBLISH_TIMEOUT_MS, wrapped, null);
+  if (published !== null) return published.outcome;
+  throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'the broker did not answer in time' });
 }
 
 /** One that does not fit its schema holds back what follows under its key. */

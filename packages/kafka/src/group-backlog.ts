@@ -1,6 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
 import type { Topic } from '@pixmesh/contracts/topics';
+import { within } from '@pixmesh/kernel/within';
 import { sharedFor } from '@pixmesh/telemetry/metrics';
 import type { Admin } from 'kafkajs';
 
@@ -30,7 +29,7 @@ export type GroupBacklog = {
 export function createGroupBacklog(options: BacklogOptions): GroupBacklog {
   const read = sharedFor(KEPT_MS, () => readBacklog(options).catch(() => null));
   return {
-    count: () => Promise.race([read(), delay(ANSWER_MS_MAX, null, { ref: false })]),
+    count: () => within(ANSWER_MS_MAX, read(), null),
   };
 }
 

@@ -1,5 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
+import { within } from '@pixmesh/kernel/within';
 import type { Consumer } from 'kafkajs';
 
 /**
@@ -35,8 +34,7 @@ export function createOffsetCommitter(
     stop: async () => {
       isStopped = true;
       if (timer !== null) clearTimeout(timer);
-      const last = committing.then(commit);
-      await Promise.race([last, delay(LAST_COMMIT_TIMEOUT_MS, undefined, { ref: false })]);
+      await within(LAST_COMMIT_TIMEOUT_MS, committing.then(commit), undefined);
     },
   };
 

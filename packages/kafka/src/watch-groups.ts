@@ -1,6 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
 import type { Topic } from '@pixmesh/contracts/topics';
+import { within } from '@pixmesh/kernel/within';
 import { observedGauge, sharedFor } from '@pixmesh/telemetry/metrics';
 import type { Admin } from 'kafkajs';
 
@@ -40,10 +39,7 @@ type WatchOptions = KafkaOptions & { topicPrefix: string; groups: readonly Group
  */
 export function watchGroups(options: WatchOptions): GroupWatch {
   let connected: Promise<Admin> | null = null;
-  const read = sharedFor(KEPT_MS, async () => {
-    const late = delay(ANSWER_MS_MAX, null, { ref: false });
-    return await Promise.race([readAll().catch(disconnect), late]);
-  });
+  const read = sharedFor(KEPT_MS, () => within(ANSWER_MS_MAX, readAll().catch(disconnect), null));
   observe(read);
   return { read, [Symbol.asyncDispose]: async () => void (await disconnect()) };
 

@@ -1,5 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
+import { within } from '@pixmesh/kernel/within';
 import { observedGauge, sharedFor } from '@pixmesh/telemetry/metrics';
 
 import type { Queryable } from './pool.ts';
@@ -40,8 +39,11 @@ export function observeServer(db: Queryable): void {
 }
 
 async function readServer(db: Queryable): Promise<ServerState> {
-  const answer = askServer(db).catch(() => DOWN);
-  return await Promise.race([answer, delay(ANSWER_MS_MAX, DOWN, { ref: false })]);
+  return await within(
+    ANSWER_MS_MAX,
+    askServer(db).catch(() => DOWN),
+    DOWN,
+  );
 }
 
 async function askServer(db: Queryable): Promise<ServerState> {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
-import { setTimeout as delay } from 'node:timers/promises';
 
+import { within } from '@pixmesh/kernel/within';
 import { renderMetrics } from '@pixmesh/telemetry/sdk';
 
 const CHECK_TIMEOUT_MS = 2_000;
@@ -55,13 +55,11 @@ export async function startHealth(options: HealthOptions): Promise<Health> {
 
   async function isReady(): Promise<boolean> {
     if (stopping) return false;
-    return await Promise.race([
-      options.checkReady().then(
-        () => true,
-        () => false,
-      ),
-      delay(CHECK_TIMEOUT_MS, false, { ref: false }),
-    ]);
+    const isReady = options.checkReady().then(
+      () => true,
+      () => false,
+    );
+    return await within(CHECK_TIMEOUT_MS, isReady, false);
   }
 }
 

@@ -1,5 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
+import { within } from '@pixmesh/kernel/within';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { counter, observedGauge } from '@pixmesh/telemetry/metrics';
 import { z } from 'zod';
@@ -54,7 +53,7 @@ export function probeRedis(client: RedisClient): () => Promise<boolean> {
       .finally(() => {
         asked = null;
       });
-    return await Promise.race([asked, delay(ANSWER_MS_MAX, false, { ref: false })]);
+    return await within(ANSWER_MS_MAX, asked, false);
   };
 }
 

@@ -1,5 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
+import { within } from '@pixmesh/kernel/within';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
 /** No single part may hold up the stop of the rest for longer, where it does not say otherwise. */
@@ -27,15 +26,12 @@ export function createStopList(logger: Logger): StopList {
 
   async function stopPart(one: (typeof started)[number]): Promise<void> {
     const { name, part, stopMsMax } = one;
-    const timer = new AbortController();
-    const expired = delay(stopMsMax, 'expired', { signal: timer.signal }).catch(() => 'ended');
     try {
-      const outcome = await Promise.race([part[Symbol.asyncDispose](), expired]);
-      if (outcome === 'expired') logger.warn({ part: name }, 'stop of a part took too long');
+      const stopped = Promise.resolve(part[Symbol.asyncDispose]()).then(() => true);
+      const isStopped = await within(stopMsMax, stopped, false);
+      if (!isStopped) logger.warn({ part: name }, 'stop of a part took too long');
     } catch (error) {
       logger.warn({ err: error, part: name }, 'stop of a part failed');
-    } finally {
-      timer.abort();
     }
   }
 }

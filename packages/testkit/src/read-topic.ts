@@ -1,6 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
 import { tailTopic, type TailedMessage } from '@pixmesh/kafka/tail';
+import { within } from '@pixmesh/kernel/within';
 
 import { testBroker, testInfra } from './test-infra.ts';
 
@@ -32,7 +31,7 @@ export function followTopic(
     },
     [Symbol.asyncDispose]: async () => {
       stopping.abort();
-      await Promise.race([following, delay(STOP_TIMEOUT_MS, undefined, { ref: false })]);
+      await within(STOP_TIMEOUT_MS, following, undefined);
     },
   };
 }

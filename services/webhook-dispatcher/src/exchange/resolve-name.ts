@@ -1,3 +1,5 @@
+import { within } from '@pixmesh/kernel/within';
+
 import { promises as dns } from 'node:dns';
 
 /** All addresses of a name, in the order to dial them. Rejects when the name does not resolve. */
@@ -29,19 +31,11 @@ export function createResolver(servers: readonly string[] = []): ResolveName {
     const v4 = Promise.allSettled([resolver.resolve4(hostname)]);
     const v6 = Promise.allSettled([resolver.resolve6(hostname)]);
     const [first] = await v4;
-    return toAddresses(first, ...(first.status === 'fulfilled' ? await orNone(v6) : await v6));
+    return toAddresses(
+      first,
+      ...(first.status === 'fulfilled' ? await within(AAAA_BEHIND_MS_MAX, v6, []) : await v6),
+    );
   };
-}
-
-/** No answer when it is late. The query cannot be cancelled; it ends by its own limits. */
-async function orNone(answers: Promise<Answer[]>): Promise<Answer[]> {
-  const late = Promise.withResolvers<Answer[]>();
-  const timer = setTimeout(late.resolve, AAAA_BEHIND_MS_MAX, []);
-  try {
-    return await Promise.race([answers, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** A name server that answers for one family only is common; what it did answer can be checked and dialled. */

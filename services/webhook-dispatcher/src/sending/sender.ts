@@ -1,5 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
+import { within } from '@pixmesh/kernel/within';
 import { isDatabaseAway } from '@pixmesh/postgres/database-error';
 import type { Database } from '@pixmesh/postgres/pool';
 import { type NextTurn, startPollingLoop } from '@pixmesh/service/polling-loop';
@@ -110,8 +109,7 @@ export function startSender(deps: SenderDeps): Sender {
     state,
     leave: keeper.leave,
     [Symbol.asyncDispose]: async () => {
-      const limit = delay(deps.timeoutMs + DRAIN_MARGIN_MS, undefined, { ref: false });
-      await Promise.race([drain(), limit]);
+      await within(deps.timeoutMs + DRAIN_MARGIN_MS, drain(), undefined);
     },
   };
 
