@@ -9,6 +9,8 @@ import { pathToFileURL } from 'node:url';
 const SERVICES = path.resolve(import.meta.dirname, '../../../services');
 const name = process.env['SERVICE_NAME'] ?? '';
 
+// Loaded only where a collector is named.
+await import('@pixmesh/telemetry/traced-sdk');
 await import(pathToFileURL(path.join(SERVICES, name, 'src/service.ts')).href);
 flushCompileCache();
 process.exit();

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { once } from 'node:events';
 
 import { within } from '@pixmesh/kernel/within';
-import { renderMetrics } from '@pixmesh/telemetry/sdk';
+import { renderMetrics } from '@pixmesh/telemetry/running-telemetry';
 
 const CHECK_TIMEOUT_MS = 2_000;
 

@@ -1,5 +1,5 @@
 import { stackOf } from '@pixmesh/telemetry/logger';
-import { stopTelemetry } from '@pixmesh/telemetry/sdk';
+import { stopTelemetry } from '@pixmesh/telemetry/running-telemetry';
 import closeWithGrace from 'close-with-grace';
 
 import { ConfigError } from './config.ts';

@@ -2,6 +2,6 @@
  * First module of every service: `node --import @pixmesh/telemetry/preload …`. Instrumentations patch
  * libraries as they load, so this has to run before anything else is imported.
  */
-import { startTelemetry } from './sdk.ts';
+import { startTelemetry } from './start-telemetry.ts';
 
-startTelemetry(process.env['SERVICE_NAME'] ?? 'pixmesh', process.env);
+await startTelemetry(process.env['SERVICE_NAME'] ?? 'pixmesh', process.env);

@@ -8,7 +8,8 @@ import { listDeadLetters } from '@pixmesh/postgres/dead-letters';
 import { createPool, type Queryable } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 import { createLogger } from '@pixmesh/telemetry/logger';
-import { startTelemetry, stopTelemetry } from '@pixmesh/telemetry/sdk';
+import { stopTelemetry } from '@pixmesh/telemetry/running-telemetry';
+import { startTelemetry } from '@pixmesh/telemetry/start-telemetry';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { type OtlpReceiver, startOtlpReceiver } from '@pixmesh/testkit/otlp-receiver';
 import { followTopic } from '@pixmesh/testkit/read-topic';
@@ -43,7 +44,7 @@ let outcomes: ReturnType<typeof followTopic>;
 beforeAll(async () => {
   collector = await startOtlpReceiver();
   process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] = collector.url;
-  startTelemetry('ledger', process.env);
+  await startTelemetry('ledger', process.env);
   database = await createTestDatabase('ledger');
   ({ topicPrefix } = await createTestTopics());
   ledger = await startLedger(testConfig());

@@ -1,6 +1,6 @@
 /** Two scrapes of a process whose gauge has another value at the second one. */
 import { observedGauge } from '../metrics.ts';
-import { renderMetrics } from '../sdk.ts';
+import { renderMetrics } from '../running-telemetry.ts';
 
 const scrapes = [
   [

@@ -8,7 +8,7 @@ import pg from 'pg';
 import { createClient } from 'redis';
 import { request } from 'undici';
 
-import { stopTelemetry } from '../sdk.ts';
+import { stopTelemetry } from '../running-telemetry.ts';
 import { currentTraceParent, withSpan } from '../tracing.ts';
 
 const [postgresUrl = '', redisUrl = ''] = process.argv.slice(2);

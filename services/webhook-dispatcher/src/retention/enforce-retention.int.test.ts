@@ -2,7 +2,8 @@ import { newId } from '@pixmesh/kernel/ids';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 import { createLogger } from '@pixmesh/telemetry/logger';
-import { renderMetrics, startTelemetry, stopTelemetry } from '@pixmesh/telemetry/sdk';
+import { renderMetrics, stopTelemetry } from '@pixmesh/telemetry/running-telemetry';
+import { startTelemetry } from '@pixmesh/telemetry/start-telemetry';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -298,7 +299,7 @@ describe('partitions', () => {
   test('are measured for each history: for how long its rows still find one', async () => {
     await using own = await createTestDatabase('webhook_dispatcher');
     await using owner = await asOwner(own);
-    startTelemetry('webhook-dispatcher', {});
+    await startTelemetry('webhook-dispatcher', {});
     await startHistoryRetention({ db: own.db, logger, keepDays: KEEP_DAYS })[Symbol.asyncDispose]();
     await owner.query(sql`
       do $$
