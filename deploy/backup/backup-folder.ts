@@ -15,6 +15,8 @@ export const BASE_FILES = 'backup_manifest.zst.age';
 const MANIFEST = 'manifest.json';
 const ENCRYPTED = '.zst.age';
 const DESCRIPTION = '.json';
+/** What is written under such a name is not whole. */
+export const DRAFT = '.draft';
 
 const Digests = z.object({
   bytes: z.int(),
@@ -71,6 +73,20 @@ export function listBases(home: string): StoredBase[] {
     .map((name) => path.join(baseFolder(home), name))
     .filter((folder) => existsSync(manifestPath(folder)))
     .map((folder) => ({ folder, manifest: read(manifestPath(folder), BaseManifest) }));
+}
+
+/** Folders of base backups without a manifest: under way, or left by one that was killed. */
+export function listUnfinishedBases(home: string): string[] {
+  return list(baseFolder(home))
+    .map((name) => path.join(baseFolder(home), name))
+    .filter((folder) => !existsSync(manifestPath(folder)));
+}
+
+/** Files of the archive that are being written, or were when their writer was killed. */
+export function listWalDrafts(home: string): string[] {
+  return list(walFolder(home))
+    .filter((name) => name.endsWith(DRAFT))
+    .map((name) => path.join(walFolder(home), name));
 }
 
 /** Names of what is whole in a folder of encrypted files, in order. */

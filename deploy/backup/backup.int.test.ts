@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { createPool } from '@pixmesh/postgres/pool';
@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import {
   BASE_ARCHIVE,
+  baseFolder,
   descriptionPath,
   encryptedPath,
   listBases,
@@ -85,6 +86,31 @@ describe('a backup', () => {
       writeFileSync(needed, text);
     }
   });
+});
+
+describe('a base backup', () => {
+  test('first deletes what one that was killed left', () => {
+    const killed = aFolderOf('20260101T000000Z');
+    writeFileSync(path.join(killed, `${BASE_ARCHIVE}.17.draft`), 'part');
+    utimesSync(killed, new Date(0), new Date(0));
+    const { folder } = takeByCommand();
+    expect([killed, folder].map((place) => existsSync(place))).toEqual([false, true]);
+    rmSync(folder, { recursive: true });
+  });
+
+  function aFolderOf(name: string): string {
+    const folder = path.join(baseFolder(server.folder), name);
+    mkdirSync(folder);
+    return folder;
+  }
+
+  function takeByCommand(): { status: number | null; folder: string; stderr: string } {
+    const entry = path.join(import.meta.dirname, 'main.ts');
+    const env = { ...process.env, ...server.env, BACKUP_KEEP_DAYS: '7' };
+    const run = spawnSync(process.execPath, [entry, 'base'], { env, encoding: 'utf8' });
+    const { folder } = JSON.parse(run.stdout) as { folder: string };
+    return { status: run.status, folder, stderr: run.stderr };
+  }
 });
 
 describe('the archive', () => {

@@ -9,6 +9,8 @@ import { createZstdCompress, createZstdDecompress } from 'node:zlib';
 
 import { Decrypter, Encrypter } from 'age-encryption';
 
+import { DRAFT } from './backup-folder.ts';
+
 /** The owner of the folder may read; others may not. */
 const OWNER_ONLY = 0o600;
 
@@ -32,7 +34,7 @@ export async function writeEncrypted(
   plain: Readable,
   { recipient, isReplaced = false }: { recipient: string; isReplaced?: boolean },
 ): Promise<FileDigests> {
-  const draft = `${file}.${process.pid}.draft`;
+  const draft = `${file}.${process.pid}${DRAFT}`;
   const [plainCount, storedCount] = [countBytes(), countBytes()];
   const encrypter = new Encrypter();
   encrypter.addRecipient(recipient);
@@ -62,7 +64,7 @@ export async function writeEncrypted(
 
 /** A small text, in the same way and without encryption. */
 export async function writeDurably(file: string, text: string): Promise<void> {
-  const draft = `${file}.${process.pid}.draft`;
+  const draft = `${file}.${process.pid}${DRAFT}`;
   try {
     await pipeline(
       Readable.from([text]),

@@ -16,6 +16,7 @@ import {
 import { writeDurably, writeEncrypted } from './encrypted-file.ts';
 import { pruneBackups } from './prune-backups.ts';
 import { receiveBaseBackup } from './receive-base-backup.ts';
+import { markRunning, removeUnfinished } from './remove-unfinished.ts';
 import { SEGMENT_BYTES, segmentOf } from './wal-segments.ts';
 
 /** What every command of the backup knows. */
@@ -40,9 +41,14 @@ export const BackupConfig = z.object({
 
 const UNFIT_FOR_NAMES = /[-:]|\.\d+/g;
 
-/** Takes a base backup of the whole server while it works. Answers its folder; one that fails leaves nothing. */
+/**
+ * Takes a base backup of the whole server while it works. Answers its folder. One that fails leaves nothing; what one
+ * that was killed left is deleted by a later one.
+ */
 export async function takeBaseBackup(env: NodeJS.ProcessEnv = process.env): Promise<string> {
   const config = readConfig(BackupConfig, env);
+  // Before the copy, which needs the room.
+  tryToDelete(() => removeUnfinished(config.BACKUP_DIR, new Date()));
   const startedAt = new Date().toISOString();
   const folder = path.join(
     baseFolder(config.BACKUP_DIR),
@@ -56,6 +62,7 @@ export async function takeBaseBackup(env: NodeJS.ProcessEnv = process.env): Prom
   try {
     const server = await readServer(client);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
+    using _running = markRunning(folder);
     const copy = await storeCopy(client, folder, config.BACKUP_RECIPIENT);
     const manifest: BaseManifest = {
       format: 'pixmesh-base-backup-1',
@@ -75,6 +82,15 @@ export async function takeBaseBackup(env: NodeJS.ProcessEnv = process.env): Prom
     pruneBackups(config.BACKUP_DIR, { keepDays: config.BACKUP_KEEP_DAYS, now: new Date() });
   }
   return folder;
+}
+
+/** What cannot be deleted takes up room, and is no reason to take no backup. */
+function tryToDelete(work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    process.stderr.write(`backup: old files were not deleted: ${(error as Error).message}\n`);
+  }
 }
 
 /** @throws ConfigError where a copy could not be restored: without its WAL it is worth nothing */
