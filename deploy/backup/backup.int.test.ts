@@ -14,6 +14,7 @@ import {
   encryptedPath,
   listBases,
   listWhole,
+  manifestPath,
   walFolder,
 } from './backup-folder.ts';
 import { checkBackup } from './check-backup.ts';
@@ -95,6 +96,16 @@ describe('a base backup', () => {
     utimesSync(killed, new Date(0), new Date(0));
     const { folder } = takeByCommand();
     expect([killed, folder].map((place) => existsSync(place))).toEqual([false, true]);
+    rmSync(folder, { recursive: true });
+  });
+
+  test('that is whole succeeds where older ones cannot be deleted, and says so', () => {
+    const broken = aFolderOf('20260102T000000Z');
+    writeFileSync(manifestPath(broken), '{}');
+    const { status, folder, stderr } = takeByCommand();
+    rmSync(broken, { recursive: true });
+    expect([status, existsSync(manifestPath(folder))]).toEqual([0, true]);
+    expect(stderr).toContain('backup: old files were not deleted');
     rmSync(folder, { recursive: true });
   });
 

@@ -78,13 +78,14 @@ export async function takeBaseBackup(env: NodeJS.ProcessEnv = process.env): Prom
   } finally {
     await client.end();
   }
-  if (config.BACKUP_KEEP_DAYS !== undefined) {
-    pruneBackups(config.BACKUP_DIR, { keepDays: config.BACKUP_KEEP_DAYS, now: new Date() });
+  const keepDays = config.BACKUP_KEEP_DAYS;
+  if (keepDays !== undefined) {
+    tryToDelete(() => pruneBackups(config.BACKUP_DIR, { keepDays, now: new Date() }));
   }
   return folder;
 }
 
-/** What cannot be deleted takes up room, and is no reason to take no backup. */
+/** What cannot be deleted takes up room, and makes no backup worse: were this its failure, it would be taken again. */
 function tryToDelete(work: () => void): void {
   try {
     work();
