@@ -1,5 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 
 import { createPool } from '@pixmesh/postgres/pool';
@@ -176,6 +184,25 @@ describe('a restore', () => {
       { id: 2, note: 'after the base backup' },
     ]);
   }, 120_000);
+
+  test('that broke off while the WAL was laid out can be run again', async () => {
+    const [base] = listBases(server.folder);
+    const needed = encryptedPath(walFolder(server.folder), base?.manifest.last_segment ?? '');
+    const bytes = readFileSync(needed);
+    const to = path.join(server.home, 'again');
+    const broken = Buffer.from(bytes);
+    broken[broken.length >> 1]! ^= 1;
+    writeFileSync(needed, broken);
+    try {
+      await expect(restoreBase({ to, at: moment }, server.env)).rejects.toThrow(
+        /tag|invalid|not those/,
+      );
+    } finally {
+      writeFileSync(needed, bytes);
+    }
+    const restored = await restoreBase({ to, at: moment }, server.env);
+    expect(readdirSync(restored.walFolder)).toHaveLength(restored.segments);
+  });
 
   test.each([
     { when: 'before any base backup', at: () => new Date(0), expected: 'ended before --at' },

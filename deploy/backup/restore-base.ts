@@ -54,7 +54,7 @@ export type Restored = {
  * Lays out a data folder from which Postgres, at its next start, recovers to a moment or to the end of the archive, and
  * promotes itself: the newest base backup that ended before on the way to the timeline of that moment, and the WAL
  * behind it in `<to>.wal`, opened here, so that the identity never reaches the server. What it writes belongs to the
- * owner of the folder that holds it.
+ * owner of the folder that holds it. One that broke off can be run again.
  * @throws ConfigError where no base backup ended before the moment, the archive ends before it or lacks a file, or the place
  * is taken
  */
@@ -74,11 +74,13 @@ export async function restoreBase(
   }
   const wal = findNeededWal(at, { home, base, timeline });
   const owner = await ownerOf(path.dirname(to));
-  const draft = `${to}.draft`;
-  await rm(draft, { recursive: true, force: true });
+  const [draft, walDraft] = [`${to}.draft`, `${to}.wal.draft`];
+  for (const place of [draft, walDraft]) await rm(place, { recursive: true, force: true });
   await unpack({ base, identity, owner }, draft);
-  await layOutWal({ home, identity, owner, names: wal.names }, `${to}.wal`);
+  await layOutWal({ home, identity, owner, names: wal.names }, walDraft);
   await orderRecovery(draft, { wal: `${to}.wal`, at, timeline: targetOf(timeline, base), owner });
+  // The WAL first: a server that starts without it ends its recovery too early.
+  await rename(walDraft, `${to}.wal`);
   await rename(draft, to);
   return {
     base,
