@@ -4,7 +4,8 @@ import { type ImageLock, pinned } from '../images/image-lock.ts';
 const BASE = 'node:24-slim';
 
 /**
- * The commands that build the images of a release, one a target, from the base image by its digest.
+ * The commands that build the images of a release, one a target, from the base image by its digest. Their names are
+ * those that the chart and the compose file take.
  *
  * @throws Error where the lock has no digest of the base image
  */
@@ -17,6 +18,6 @@ export function buildCommands(
   const flags = values.map((value) => `--build-arg ${value}`).join(' ');
   return targets.map(
     (target) =>
-      `docker build -f deploy/Dockerfile ${flags} --target ${target} -t pixmesh-${target}:${version} .`,
+      `docker build -f deploy/Dockerfile ${flags} --target ${target} -t pixmesh/${target}:${version} .`,
   );
 }

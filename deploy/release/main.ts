@@ -7,9 +7,9 @@ import { requireLater, withChartVersion, withPackageVersion, withRelease } from 
 
 /**
  * `npm run release -- 1.2.3` makes a release of what is committed: the changelog, the version of packages, images and
- * chart, a commit, its tag, and a second commit by which `deploy/last-release` names it. `…
- * images` prints the commands that build the images of the last release. Both are refused while `deploy/images.lock`
- * lacks a digest. Nothing is pushed.
+ * chart, a commit, its tag, and a second commit by which `deploy/last-release` names it. `… images` prints the commands
+ * that build the images of the release that is checked out. Both are refused while `deploy/images.lock` lacks a digest.
+ * Nothing is pushed.
  */
 const MANIFESTS = [
   'package.json',
@@ -54,10 +54,26 @@ function release(version: string): void {
 
 function printBuildCommands(): void {
   const lock = readImageLock();
-  const revision = readFileSync(LAST_RELEASE, 'utf8').trim();
+  const version = presentVersion();
+  const revision = requireRelease(`v${version}`);
   const targets = [...readdirSync('services'), 'jobs'];
-  const commands = buildCommands(lock, { version: presentVersion(), revision, targets });
+  const commands = buildCommands(lock, { version, revision, targets });
   process.stdout.write(`${commands.join('\n')}\n`);
+}
+
+/**
+ * The commit of a release. Its images are built from the working tree, so they would hold what else is there under its
+ * version.
+ *
+ * @throws Error where anything is not as it was released, except what the second commit of a release changes
+ */
+function requireRelease(tag: string): string {
+  if (git('tag', '--list', tag) === '') throw new Error(`expected the tag ${tag} here`);
+  const changed = git('diff', '--name-only', tag, '--', '.', `:!${LAST_RELEASE}`);
+  if (changed !== '' || git('status', '--porcelain') !== '') {
+    throw new Error(`expected what ${tag} is: run \`git checkout ${tag}\``);
+  }
+  return git('rev-parse', `${tag}^{commit}`);
 }
 
 /** What is released is built and run on images that are known by their bytes, all of them. */

@@ -27,6 +27,7 @@ function aRepository() {
   for (const file of [...FILES, 'deploy/helm/pixmesh', 'deploy/release', 'deploy/last-release'])
     copy(file);
   copy('deploy/images');
+  for (const service of ['ledger', 'gateway']) copy(`services/${service}/package.json`);
   write(LOCK, whole);
   git('init', '--quiet');
   git('config', 'user.name', 'Ana');
@@ -107,13 +108,27 @@ test('a release and its images are refused in one line while an image has no dig
   expect(JSON.parse(read('package.json')).version).not.toBe('7.0.0');
 });
 
+test('the commands that build the images are printed where the release is checked out, and nowhere else', () => {
+  const { write, git, commit, release } = aRepository();
+  const images = () => release('images');
+  expect(images).toThrow(/release: expected the tag v\d+\.\d+\.\d+ here/);
+  release('7.0.0');
+  expect(images()).toContain(`REVISION=${git('rev-parse', 'v7.0.0^{commit}')} `);
+  write('services/note.txt', 'not committed');
+  expect(images).toThrow('release: expected what v7.0.0 is: run `git checkout v7.0.0`');
+  commit();
+  expect(images).toThrow('release: expected what v7.0.0 is: run `git checkout v7.0.0`');
+  git('checkout', '--quiet', 'v7.0.0');
+  expect(images()).toContain('-t pixmesh/ledger:7.0.0 ');
+});
+
 test('images are built from the digest of their base, which the lock file has to name', () => {
   const release = { version: '7.0.0', revision: 'abc', targets: ['ledger', 'jobs'] };
   const commands = buildCommands(parseImageLock(`# pinned\nnode:24-slim ${DIGEST}\n`), release);
   expect(commands).toHaveLength(2);
   expect(commands[0]).toBe(
     `docker build -f deploy/Dockerfile --build-arg NODE_IMAGE=node:24-slim@${DIGEST} --build-arg VERSION=7.0.0 ` +
-      '--build-arg REVISION=abc --target ledger -t pixmesh-ledger:7.0.0 .',
+      '--build-arg REVISION=abc --target ledger -t pixmesh/ledger:7.0.0 .',
   );
   expect(() => buildCommands(parseImageLock(`redis:8 ${DIGEST}`), release)).toThrow(
     'no digest of node:24-slim',
