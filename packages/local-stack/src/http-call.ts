@@ -29,12 +29,17 @@ export async function call<T>(
 
 /** Whether a GET is answered with 200 within the limit. */
 export async function answersOk(url: string, limitMs: number): Promise<boolean> {
+  return (await readOk(url, limitMs)) !== undefined;
+}
+
+/** The body of a GET that is answered with 200 within the limit. */
+export async function readOk(url: string, limitMs: number): Promise<string | undefined> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(limitMs) });
-    await response.arrayBuffer();
-    return response.status === 200;
+    const body = await response.text();
+    return response.status === 200 ? body : undefined;
   } catch {
-    return false;
+    return undefined;
   }
 }
 

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { answersOk } from '../http-call.ts';
 import { serverEnvironment } from '../inherited-environment.ts';
 import { REPOSITORY_ROOT } from '../repository.ts';
 import { withSecretFiles } from '../secret-files.ts';
@@ -9,13 +8,13 @@ import { type ChildSpec, type JobSpec, STAGES } from '../supervisor/child-spec.t
 import type { MeshService } from './mesh-services.ts';
 import type { MeshSettings } from './mesh-settings.ts';
 import { internalOriginOf, renderServiceEnvironment } from './service-environment.ts';
+import { isServiceReady } from './service-readiness.ts';
 import { sourcesOf } from './sources.ts';
 
 const READY_LIMIT_MS = 60_000;
 /** As long as a service gives itself. */
 const STOP_LIMIT_MS = 20_000;
 const JOB_LIMIT_MS = 120_000;
-const REQUEST_LIMIT_MS = 3_000;
 /** Compiled sources, kept between processes: half of the time that a service takes to start is compiling. */
 const COMPILE_CACHE = join(REPOSITORY_ROOT, 'node_modules', '.cache', 'node-compile');
 
@@ -28,7 +27,7 @@ export function describeServiceProcess(service: MeshService, settings: MeshSetti
   const { name } = service;
   const entry = join('services', name, 'src', 'main.ts');
   if (!existsSync(join(sourcesOf(name), entry))) throw new StartupFailure(`${entry} is missing`);
-  const ready = `${internalOriginOf(service, settings)}/readyz`;
+  const origin = internalOriginOf(service, settings);
   const { env, prepare } = withSecretFiles(
     { home: settings.home, name },
     renderServiceEnvironment(service, settings),
@@ -44,7 +43,7 @@ export function describeServiceProcess(service: MeshService, settings: MeshSetti
     stopSignal: 'SIGTERM',
     stopLimitMs: STOP_LIMIT_MS,
     readyLimitMs: READY_LIMIT_MS,
-    isReady: () => answersOk(ready, REQUEST_LIMIT_MS),
+    isReady: ({ pid }) => isServiceReady(origin, pid),
   };
 }
 
