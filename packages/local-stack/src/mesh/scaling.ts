@@ -1,5 +1,6 @@
 import { allocatePorts } from '../ports/allocate-ports.ts';
 import type { Progress } from '../progress.ts';
+import { createSequence } from '../sequence.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
 import { requireConnections } from './connection-budget.ts';
 import type { MeshService } from './mesh-services.ts';
@@ -39,14 +40,10 @@ export function createScaling(input: {
   const { supervisor, settings, log } = input;
   const further = new Map<string, FurtherProcess[]>(SCALABLE.map(({ name }) => [name, []]));
   const countOf = (service: string) => 1 + furtherOf(service).length;
-  let changing = Promise.resolve();
+  const inSequence = createSequence();
   return {
-    // One change after the other: two of one service would take the same number.
-    scaleTo: (scale) => {
-      const changed = changing.then(() => change(scale));
-      changing = changed.catch(() => undefined);
-      return changed;
-    },
+    // Two changes of one service at once would take the same number.
+    scaleTo: (scale) => inSequence(() => change(scale)),
     internalUrls: () => urlsOf((one) => one.internalUrl),
     failpointUrls: () => urlsOf((one) => one.failpointsUrl),
     close: async () => {

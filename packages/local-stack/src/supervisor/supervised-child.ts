@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Progress } from '../progress.ts';
+import { createSequence } from '../sequence.ts';
 import { StartupFailure } from '../startup-failure.ts';
 import { type Exit, type StartedProcess, startProcess } from './child-process.ts';
 import type { ChildSpec } from './child-spec.ts';
@@ -8,6 +9,7 @@ import type { ProcessRegister } from './process-register.ts';
 import { type Death, isFailedBoot, recentDeaths, restartDelayMs } from './restart-policy.ts';
 
 const READY_POLL_INTERVAL_MS = 40;
+const FAILED_BOOT: Exit = { code: 1, signal: null };
 
 interface Deps {
   home: string;
@@ -18,16 +20,21 @@ interface Deps {
 /**
  * Keeps one process running. The first start must succeed; afterwards every death that was not asked
  * for is answered with a new start on the same ports, at once or after the restart policy's delay.
+ * Starts, restarts, revivals and the stop come one after the other: there never are two processes.
  */
 export class SupervisedChild {
   spec: ChildSpec;
   readonly #deps: Deps;
   readonly #logFile: LogFile;
   readonly #stopping = new AbortController();
+  readonly #inSequence = createSequence();
+  /** What was started last, unless its end was asked for. */
   #current: StartedProcess | undefined;
   #readyAtMs: number | undefined;
   #deaths: Death[] = [];
-  #reviving: Promise<void> | undefined;
+  /** A restart that has not begun to boot: it does what further requests ask for. */
+  #nextRestart: Promise<void> | undefined;
+  #revival: NodeJS.Timeout | undefined;
 
   constructor(spec: ChildSpec, deps: Deps) {
     this.spec = spec;
@@ -41,45 +48,55 @@ export class SupervisedChild {
 
   /** Resolves when the process is ready; a process that fails its first boot is not tried again. */
   async start(): Promise<void> {
-    this.#watch(await this.#boot());
+    await this.#inSequence(() => this.#boot());
   }
 
-  /** Ends the process and starts it anew; resolves when the new one is ready. */
+  /** Resolves when a process that was started after this call is ready. */
   async restart(variables: Readonly<Record<string, string>>): Promise<void> {
-    await this.#reviving;
     this.spec = { ...this.spec, env: { ...this.spec.env, ...variables } };
-    const previous = this.#current;
-    this.#current = undefined;
-    await previous?.end(this.spec.stopSignal, this.spec.stopLimitMs);
-    try {
-      this.#watch(await this.#boot());
-    } catch (error) {
-      this.#revive();
-      throw error;
-    }
+    this.#nextRestart ??= this.#inSequence(() => this.#replace());
+    await this.#nextRestart;
   }
 
   /** From now on a death is not answered with a new start. */
   keepDown(): void {
-    this.#stopping.abort();
+    this.#stopping.abort(new StartupFailure(`${this.spec.name} is being stopped`));
+    clearTimeout(this.#revival);
   }
 
   async stop(limitMs = this.spec.stopLimitMs): Promise<void> {
     this.keepDown();
-    await this.#current?.end(this.spec.stopSignal, limitMs);
-    await this.#reviving;
+    await this.#inSequence(() => this.#end(limitMs));
   }
 
-  async #boot(): Promise<StartedProcess> {
+  async #replace(): Promise<void> {
+    this.#stopping.signal.throwIfAborted();
+    await this.#end(this.spec.stopLimitMs);
+    this.#nextRestart = undefined;
+    try {
+      await this.#boot();
+    } catch (error) {
+      this.#reviveAfter(FAILED_BOOT);
+      throw error;
+    }
+  }
+
+  async #end(limitMs: number): Promise<void> {
+    const ending = this.#current;
+    this.#current = undefined;
+    await ending?.end(this.spec.stopSignal, limitMs);
+  }
+
+  async #boot(): Promise<void> {
+    this.#readyAtMs = undefined;
     await this.spec.prepare?.();
     this.#stopping.signal.throwIfAborted();
-    this.#readyAtMs = undefined;
     const started = await this.#spawn();
     this.#current = started;
     this.#deps.register.track(this.spec, started);
     await this.#waitUntilReady(started);
     this.#readyAtMs = performance.now();
-    return started;
+    void started.exited.then((exit) => this.#answerDeath(started, exit));
   }
 
   async #spawn(): Promise<StartedProcess> {
@@ -97,6 +114,7 @@ export class SupervisedChild {
     const run = { pid: started.identity.pid, output: started.output };
     const deadline = performance.now() + readyLimitMs;
     while (!(await this.spec.isReady(run))) {
+      this.#stopping.signal.throwIfAborted();
       if (started.hasExited()) throw this.#failure(describeExit(name, await started.exited));
       if (performance.now() > deadline) {
         await started.end('SIGKILL', 0);
@@ -106,41 +124,32 @@ export class SupervisedChild {
     }
   }
 
-  #watch(started: StartedProcess): void {
-    void started.exited.then((exit) => this.#answerDeath(started, exit));
-  }
-
   #answerDeath(started: StartedProcess, exit: Exit): void {
     if (this.#current !== started || this.#stopping.signal.aborted) return;
-    this.#recordDeath(exit);
     this.#deps.log.line(`${describeExit(this.spec.name, exit)}; restarting`);
-    this.#revive();
+    this.#reviveAfter(exit);
   }
 
-  #revive(): void {
-    this.#reviving ??= this.#bootUntilReady().finally(() => {
-      this.#reviving = undefined;
-    });
+  #reviveAfter(exit: Exit): void {
+    if (this.#stopping.signal.aborted) return;
+    this.#recordDeath(exit);
+    clearTimeout(this.#revival);
+    const delayMs = restartDelayMs(this.#deaths, performance.now());
+    this.#revival = setTimeout(() => void this.#inSequence(() => this.#revive()), delayMs);
   }
 
-  async #bootUntilReady(): Promise<void> {
-    while (!this.#stopping.signal.aborted) {
-      await this.#waitOut(restartDelayMs(this.#deaths, performance.now()));
-      try {
-        this.#watch(await this.#boot());
-        this.#deps.log.line(`${this.spec.name} is back, pid ${this.pid}`);
-        return;
-      } catch (error) {
-        if (this.#stopping.signal.aborted) return;
-        this.#recordDeath({ code: 1, signal: null });
-        this.#deps.log.line(`${(error as Error).message}; trying again`);
-      }
+  async #revive(): Promise<void> {
+    const { signal } = this.#stopping;
+    // A restart may have come first.
+    if (this.pid !== undefined || signal.aborted) return;
+    try {
+      await this.#boot();
+      this.#deps.log.line(`${this.spec.name} is back, pid ${this.pid}`);
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#deps.log.line(`${(error as Error).message}; trying again`);
+      this.#reviveAfter(FAILED_BOOT);
     }
-  }
-
-  async #waitOut(delayMs: number): Promise<void> {
-    if (delayMs === 0) return;
-    await delay(delayMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
   }
 
   #recordDeath(exit: Exit): void {

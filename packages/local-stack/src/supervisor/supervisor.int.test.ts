@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '@pixmesh/testkit/eventually';
@@ -47,6 +47,79 @@ test('a restart on request resolves with another process that is ready', async (
   const after = supervisor.pids()['stand-in']!;
   expect(after).not.toBe(before);
   expect([isRunning(before), isRunning(after)]).toEqual([false, true]);
+});
+
+/** A child that notes its starts in a file, and there also that another one of it runs, if one does. */
+function aLoneChild(home: string) {
+  const starts = join(home, 'starts');
+  const script = `const running = ${JSON.stringify(join(home, 'running'))};
+    if (fs.existsSync(running)) fs.appendFileSync('${starts}', 'second ');
+    fs.writeFileSync(running, '');
+    fs.appendFileSync('${starts}', process.pid + ' ');
+    process.on('SIGTERM', () => setTimeout(() => { fs.rmSync(running); process.exit(0); }, 200));`;
+  return { script, starts: () => readFileSync(starts, 'utf8').trim().split(' ') };
+}
+
+test('restarts that are asked for while the process still ends are one', async () => {
+  const supervisor = await aSupervisor();
+  const { script, starts } = aLoneChild(supervisor.home);
+  await supervisor.start(aChild({ script }));
+  await Promise.all([1, 2, 3].map(() => supervisor.restart('stand-in')));
+  expect(starts()).toEqual([expect.any(String), String(supervisor.pids()['stand-in'])]);
+});
+
+test('restarts that are asked for while a new process boots are one more, after it', async () => {
+  const supervisor = await aSupervisor();
+  const { script, starts } = aLoneChild(supervisor.home);
+  let isHeldBack = false;
+  const { isReady, ...child } = aChild({ script });
+  await supervisor.start({ ...child, isReady: async (run) => !isHeldBack && isReady(run) });
+  isHeldBack = true;
+  const first = supervisor.restart('stand-in');
+  await eventually(() => expect(starts()).toHaveLength(2));
+  const further = [1, 2].map(() => supervisor.restart('stand-in'));
+  isHeldBack = false;
+  await Promise.all([first, ...further]);
+  expect(starts()).toHaveLength(3);
+  expect(starts()).not.toContain('second');
+  expect(starts().map(Number).filter(isRunning)).toEqual([supervisor.pids()['stand-in']]);
+});
+
+test('what a restart has brought back is not revived as well', async () => {
+  const supervisor = await aSupervisor();
+  const broken = join(supervisor.home, 'broken');
+  const { script, starts } = aLoneChild(supervisor.home);
+  const dies = `if (fs.existsSync('${broken}')) process.exit(1);`;
+  await supervisor.start(aChild({ script: dies + script }));
+  writeFileSync(broken, '');
+  await expect(supervisor.restart('stand-in')).rejects.toThrow('ended with exit code 1');
+  rmSync(broken);
+  await supervisor.restart('stand-in');
+  await supervisor.stop();
+  expect(starts()).toHaveLength(2);
+});
+
+test('a stop during a restart leaves no process', async () => {
+  const supervisor = await aSupervisor();
+  const { script, starts } = aLoneChild(supervisor.home);
+  await supervisor.start(aChild({ script }));
+  const restart = supervisor.restart('stand-in');
+  const refused = expect(restart).rejects.toThrow('stand-in is being stopped');
+  await supervisor.stop();
+  await refused;
+  expect(starts().map(Number).filter(isRunning)).toEqual([]);
+});
+
+test('restarts of what another one keeps come one after the other', async () => {
+  const supervisor = await aSupervisor();
+  const trace: string[] = [];
+  supervisor.restartsBy('kept', async ({ of = '' }) => {
+    trace.push(`${of} begins`);
+    await Promise.resolve();
+    trace.push(`${of} ends`);
+  });
+  await Promise.all(['a', 'b'].map((of) => supervisor.restart('kept', { of })));
+  expect(trace).toEqual(['a begins', 'a ends', 'b begins', 'b ends']);
 });
 
 test('a first boot that fails stops the start and shows the last lines of the log', async () => {

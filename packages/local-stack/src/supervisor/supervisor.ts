@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import type { Progress } from '../progress.ts';
+import { createSequence } from '../sequence.ts';
 import { StartupFailure } from '../startup-failure.ts';
 import type { ChildSpec, JobSpec } from './child-spec.ts';
 import { killGroup } from './end-processes.ts';
@@ -91,7 +92,8 @@ export class Supervisor {
 
   /** Says how a process that another one keeps is restarted. */
   restartsBy(name: string, restart: (variables: Variables) => Promise<void>): void {
-    this.#restarts.set(name, restart);
+    const inSequence = createSequence();
+    this.#restarts.set(name, (variables) => inSequence(() => restart(variables)));
   }
 
   /** Ends one process for good; resolves when it has ended. */
