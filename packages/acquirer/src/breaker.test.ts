@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 
-import { createBreaker, FAILURES_MAX, FAILURES_WINDOW_MS } from './breaker.ts';
+import { AWAY_MS, createBreaker, FAILURES_MAX, FAILURES_WINDOW_MS } from './breaker.ts';
 
 const PROBE_AFTER_MS = 2_000;
 
@@ -10,29 +10,27 @@ const PROOFS = { good: 'reachable', bad: 'unreachable', none: 'unknown' } as con
 
 function aBreaker() {
   const clock = { nowMs: 0 };
-  const changes: boolean[] = [];
   const breaker = createBreaker<Answer>({
     proofOf: (answer) => PROOFS[answer],
     now: () => clock.nowMs,
     probeAfterMs: PROBE_AFTER_MS,
-    onChange: (isOpen) => void changes.push(isOpen),
   });
   const run = async (answer: Answer) => await breaker.run(() => Promise.resolve(answer));
   const fail = async (times: number) => {
     for (let time = 0; time < times; time += 1) await run('bad');
   };
-  return { breaker, clock, changes, run, fail };
+  return { breaker, clock, run, fail };
 }
 
 const OPEN = { kind: 'open' };
 
 describe('the breaker', () => {
   it('opens after so many failures in a row, and begins nothing then', async () => {
-    const { breaker, changes, fail } = aBreaker();
+    const { breaker, fail } = aBreaker();
     await fail(FAILURES_MAX - 1);
-    expect(changes).toEqual([]);
+    expect(breaker.isAway()).toBe(false);
     await fail(1);
-    expect(changes).toEqual([true]);
+    expect(breaker.isAway()).toBe(true);
     const work = vi.fn<() => Promise<Answer>>();
     expect(await breaker.run(work)).toEqual(OPEN);
     expect(work).not.toHaveBeenCalled();
@@ -45,20 +43,20 @@ describe('the breaker', () => {
   });
 
   it('stays closed where one good answer stands between the failures', async () => {
-    const { changes, fail, run } = aBreaker();
+    const { breaker, fail, run } = aBreaker();
     await fail(FAILURES_MAX - 1);
     await run('good');
     await fail(FAILURES_MAX - 1);
-    expect(changes).toEqual([]);
+    expect(breaker.isAway()).toBe(false);
   });
 
   it('counts a call that proves nothing as neither, and hands its answer on', async () => {
-    const { changes, fail, run } = aBreaker();
+    const { breaker, fail, run } = aBreaker();
     await fail(FAILURES_MAX - 1);
     expect(await run('none')).toEqual({ kind: 'ran', value: 'none' });
-    expect(changes).toEqual([]);
+    expect(breaker.isAway()).toBe(false);
     await fail(1);
-    expect(changes).toEqual([true]);
+    expect(breaker.isAway()).toBe(true);
   });
 
   it('stays open where the one call that it let through proves nothing', async () => {
@@ -72,17 +70,17 @@ describe('the breaker', () => {
   });
 
   it('forgets failures that are older than its window', async () => {
-    const { changes, clock, fail } = aBreaker();
+    const { breaker, clock, fail } = aBreaker();
     await fail(FAILURES_MAX - 1);
     clock.nowMs = FAILURES_WINDOW_MS;
     await fail(FAILURES_MAX - 1);
-    expect(changes).toEqual([]);
+    expect(breaker.isAway()).toBe(false);
     await fail(1);
-    expect(changes).toEqual([true]);
+    expect(breaker.isAway()).toBe(true);
   });
 
   it('lets one call through after a while, at once answers the others, and closes when it succeeds', async () => {
-    const { breaker, changes, clock, fail, run } = aBreaker();
+    const { breaker, clock, fail, run } = aBreaker();
     await fail(FAILURES_MAX);
     clock.nowMs = PROBE_AFTER_MS - 1;
     expect(await run('good')).toEqual(OPEN);
@@ -92,7 +90,7 @@ describe('the breaker', () => {
     expect(await Promise.all([run('good'), run('bad')])).toEqual([OPEN, OPEN]);
     answer.resolve('good');
     expect(await probe).toEqual({ kind: 'ran', value: 'good' });
-    expect(changes.at(-1)).toBe(false);
+    expect(breaker.isAway()).toBe(false);
     await fail(FAILURES_MAX - 1);
     expect(await run('good')).toEqual({ kind: 'ran', value: 'good' });
   });
@@ -119,11 +117,51 @@ describe('the breaker', () => {
     }
   });
 
+  it('says no longer that the provider is away where no call has tried for a minute', async () => {
+    const { breaker, clock, fail, run } = aBreaker();
+    await fail(FAILURES_MAX);
+    clock.nowMs = PROBE_AFTER_MS - 1;
+    expect(await run('good')).toEqual(OPEN);
+    clock.nowMs += AWAY_MS - 1;
+    expect(breaker.isAway()).toBe(true);
+    clock.nowMs += 1;
+    expect(breaker.isAway()).toBe(false);
+    expect(await run('bad')).toEqual({ kind: 'ran', value: 'bad' });
+    expect(breaker.isAway()).toBe(true);
+    expect(await run('good')).toEqual(OPEN);
+  });
+
+  it('lets no call that was begun before it opened end the one that tries', async () => {
+    const { breaker, clock, fail, run } = aBreaker();
+    const late = Promise.withResolvers<Answer>();
+    const slow = breaker.run(() => late.promise);
+    await fail(FAILURES_MAX);
+    clock.nowMs = PROBE_AFTER_MS;
+    const answer = Promise.withResolvers<Answer>();
+    const probe = breaker.run(() => answer.promise);
+    late.resolve('bad');
+    await slow;
+    clock.nowMs = 2 * PROBE_AFTER_MS;
+    expect(await run('good')).toEqual(OPEN);
+    answer.resolve('good');
+    await probe;
+    expect(await run('good')).toEqual({ kind: 'ran', value: 'good' });
+  });
+
+  it('lets another call try where a bug ended the one that tried', async () => {
+    const { breaker, clock, fail, run } = aBreaker();
+    await fail(FAILURES_MAX);
+    clock.nowMs = PROBE_AFTER_MS;
+    await expect(breaker.run(() => Promise.reject(new Error('bug')))).rejects.toThrow('bug');
+    expect(await run('bad')).toEqual({ kind: 'ran', value: 'bad' });
+    expect(await run('good')).toEqual(OPEN);
+  });
+
   it('passes a bug on and counts it for nothing', async () => {
-    const { breaker, changes } = aBreaker();
+    const { breaker } = aBreaker();
     for (let time = 0; time < 2 * FAILURES_MAX; time += 1) {
       await expect(breaker.run(() => Promise.reject(new Error('bug')))).rejects.toThrow('bug');
     }
-    expect(changes).toEqual([]);
+    expect(breaker.isAway()).toBe(false);
   });
 });

@@ -1,19 +1,23 @@
-import {
-  BrokenCircuitError,
-  circuitBreaker,
-  CircuitState,
-  handleWhenResult,
-  type IBackoff,
-  type IBreaker,
-} from 'cockatiel';
-
 /** After this many failures in a row within the window, no call is sent. */
 export const FAILURES_MAX = 10;
 export const FAILURES_WINDOW_MS = 60_000;
+/** Without a call for so long, nobody knows whether the provider is still away. */
+export const AWAY_MS = 60_000;
+
+type Outcome<T> = { kind: 'ran'; value: T } | { kind: 'open' };
 
 export type Breaker<T> = {
   /** Runs the work, or nothing: `open` says that it was not begun. */
-  run(work: () => Promise<T>): Promise<{ kind: 'ran'; value: T } | { kind: 'open' }>;
+  run(work: () => Promise<T>): Promise<Outcome<T>>;
+  /** Whether it is open, and has held back a call, or seen one fail, within `AWAY_MS`. */
+  isAway(): boolean;
+};
+
+type Open = {
+  probeAtMs: number;
+  isProbing: boolean;
+  /** When a call was held back or failed last. */
+  awayAtMs: number;
 };
 
 /** What a call says of its provider: `unknown` where its caller gave up before the answer was due. */
@@ -28,72 +32,48 @@ export function createBreaker<T>(deps: {
   proofOf: (value: T) => Proof;
   now: () => number;
   probeAfterMs: number;
-  onChange: (isOpen: boolean) => void;
 }): Breaker<T> {
-  const policy = circuitBreaker(
-    handleWhenResult((value) => deps.proofOf(value as T) !== 'reachable'),
-    { breaker: failuresInARow(deps.now), halfOpenAfter: { next: () => probeLater(deps) } },
-  );
-  policy.onStateChange((state) => deps.onChange(state !== CircuitState.Closed));
+  const { proofOf, now, probeAfterMs } = deps;
+  /** Of the failures in a row, while it is closed. */
+  let failedAtMs: number[] = [];
+  let open: Open | null = null;
   return {
     run: async (work) => {
-      // The library would let others wait for the one that probes, without any deadline.
-      if (policy.state === CircuitState.HalfOpen) return { kind: 'open' };
-      const isProbe = policy.state === CircuitState.Open;
-      try {
-        const value = await policy.execute(async () => {
-          const answer = await work();
-          if (deps.proofOf(answer) === 'unknown' && !isProbe) throw new NotCounted(answer);
-          return answer;
-        });
-        return { kind: 'ran', value };
-      } catch (error) {
-        if (error instanceof NotCounted) return { kind: 'ran', value: error.value as T };
-        if (error instanceof BrokenCircuitError) return { kind: 'open' };
-        throw error;
-      }
+      if (open !== null) return await probe(open, work);
+      const value = await work();
+      count(proofOf(value));
+      return { kind: 'ran', value };
     },
+    isAway: () => open !== null && now() - open.awayAtMs < AWAY_MS,
   };
-}
 
-/** The library counts no error as a failure or a success, while it is closed. */
-class NotCounted extends Error {
-  readonly value: unknown;
-
-  constructor(value: unknown) {
-    super('this call is not counted');
-    this.value = value;
+  async function probe(since: Open, work: () => Promise<T>): Promise<Outcome<T>> {
+    if (since.isProbing || now() < since.probeAtMs) {
+      since.awayAtMs = now();
+      return { kind: 'open' };
+    }
+    since.isProbing = true;
+    try {
+      const value = await work();
+      open = proofOf(value) === 'reachable' ? null : opened();
+      return { kind: 'ran', value };
+    } finally {
+      since.isProbing = false;
+    }
   }
-}
 
-function failuresInARow(now: () => number): IBreaker {
-  let failedAtMs: number[] = [];
-  return {
-    state: null,
-    success: () => {
-      failedAtMs = [];
-    },
-    failure: () => {
-      const atMs = now();
-      const recent = failedAtMs.filter((then) => atMs - then < FAILURES_WINDOW_MS);
-      failedAtMs = [...recent, atMs].slice(-FAILURES_MAX);
-      return failedAtMs.length === FAILURES_MAX;
-    },
-  };
-}
+  function count(proof: Proof): void {
+    // A call that was begun before the opening says nothing of what came after.
+    if (open !== null || proof === 'unknown') return;
+    const atMs = now();
+    const recent = failedAtMs.filter((then) => atMs - then < FAILURES_WINDOW_MS);
+    failedAtMs = proof === 'reachable' ? [] : [...recent, atMs];
+    if (failedAtMs.length < FAILURES_MAX) return;
+    failedAtMs = [];
+    open = opened();
+  }
 
-/**
- * The library compares a duration with the time of day, so that a clock set back by an hour would keep calls away
- * for an hour. A duration that is either for ever or over leaves the measuring to our own clock.
- */
-function probeLater(deps: { now: () => number; probeAfterMs: number }): IBackoff<unknown> {
-  const openedAtMs = deps.now();
-  return {
-    get duration() {
-      return deps.now() - openedAtMs < deps.probeAfterMs
-        ? Number.POSITIVE_INFINITY
-        : Number.NEGATIVE_INFINITY;
-    },
-    next: () => probeLater(deps),
-  };
+  function opened(): Open {
+    return { probeAtMs: now() + probeAfterMs, isProbing: false, awayAtMs: now() };
+  }
 }

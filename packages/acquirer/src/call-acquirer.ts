@@ -6,7 +6,7 @@ import type { CallOptions, Refused, Unknown } from './acquirer.ts';
 import { type Breaker, createBreaker, type Proof } from './breaker.ts';
 import { createCallsInTurn } from './calls-in-turn.ts';
 import { exchange } from './exchange.ts';
-import { observeBreaker, observeCall } from './observe-call.ts';
+import { observeBreakers, observeCall } from './observe-call.ts';
 import { decideOutcome, type Operation } from './outcome-rules.ts';
 import { readProblem } from './read-answer.ts';
 import {
@@ -64,6 +64,7 @@ export function createCallAcquirer(deps: {
   /** Of each operation, why the last of its calls that failed did. */
   const outages = new Map<Operation, string>();
   const inTurn = createCallsInTurn();
+  observeBreakers(breakers);
   return async (call) => await inTurn(call.options, () => callInTurn(call));
 
   async function callInTurn(call: AcquirerCall): Promise<CallResult> {
@@ -86,9 +87,7 @@ export function createCallAcquirer(deps: {
       proofOf,
       now: () => performance.now(),
       probeAfterMs: deps.timeoutMs * PROBE_AFTER_SHARE,
-      onChange: (isOpen) => observeBreaker(operation, isOpen),
     });
-    observeBreaker(operation, false);
     breakers.set(operation, breaker);
     return breaker;
   }

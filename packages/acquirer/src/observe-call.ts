@@ -1,5 +1,7 @@
 import { metrics, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { observedGauge } from '@pixmesh/telemetry/metrics';
 
+import type { Breaker } from './breaker.ts';
 import type { Operation } from './outcome-rules.ts';
 
 /** Seconds; the upper ones lie around the deadlines that installations set. */
@@ -9,10 +11,6 @@ const duration = metrics.getMeter('pixmesh').createHistogram('acquirer_call_dura
   description: 'Time until an operation at the acquirer had an outcome',
   unit: 's',
   advice: { explicitBucketBoundaries: SECONDS_BUCKETS },
-});
-
-const breakerOpen = metrics.getMeter('pixmesh').createGauge('acquirer_breaker_open', {
-  description: '1 while no call of an operation is sent to the acquirer, because it did not answer',
 });
 
 const unreadableItems = metrics
@@ -26,8 +24,22 @@ export function observeUnreadable(operation: Operation, items: number): void {
   if (items > 0) unreadableItems.add(items, { operation });
 }
 
-export function observeBreaker(operation: Operation, isOpen: boolean): void {
-  breakerOpen.record(isOpen ? 1 : 0, { operation });
+/**
+ * Of the operations that were called. Read at a scrape and not written at each change: in a process that calls no more,
+ * nothing would end an outage.
+ */
+export function observeBreakers(
+  breakers: ReadonlyMap<Operation, Pick<Breaker<never>, 'isAway'>>,
+): void {
+  observedGauge(
+    'acquirer_breaker_open',
+    '1 while the acquirer does not answer an operation: a call was held back, or failed, within the last minute',
+    async () =>
+      [...breakers].map(([operation, breaker]) => ({
+        value: breaker.isAway() ? 1 : 0,
+        attributes: { operation },
+      })),
+  );
 }
 
 /** One span and one measurement per operation, labelled by its outcome; never ids, keys or amounts. */
