@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { tryLockFile } from '../file-lock.ts';
 import type { Progress } from '../progress.ts';
 import { StartupFailure } from '../startup-failure.ts';
 import { writeFileAtomically } from '../write-file-atomically.ts';
@@ -46,20 +47,16 @@ export function findLeftovers(file: PidFile): StackProcess[] {
 
 /**
  * Takes the home for this process: refuses while another supervisor has it, and cleans up what a
- * dead one left. The file is created exclusively, so of two starts at once one is refused.
+ * dead one left. Of two starts at once the second is refused.
  */
 export async function takeHome(home: string, log: Progress, runMark: string): Promise<void> {
   mkdirSync(join(home, 'run'), { recursive: true });
+  using lock = tryLockFile(join(home, 'run', 'start.lock'));
+  if (!lock) throw new StartupFailure(`${home} is being taken by another start`);
   requireFreeHome(home);
   const previous = readPidFile(home);
   if (previous) await cleanUp(previous, log);
-  rmSync(pidFilePath(home), { force: true });
-  const own: PidFile = { supervisor: ownIdentity(), guardian: null, runMark, processes: [] };
-  try {
-    writeFileSync(pidFilePath(home), JSON.stringify(own), { flag: 'wx', mode: 0o600 });
-  } catch (error) {
-    throw new StartupFailure(`${home} is being taken by another start: ${String(error)}`);
-  }
+  writePidFile(home, { guardian: null, runMark, processes: [] });
 }
 
 /** The living supervisor that has the home, if there is one. */

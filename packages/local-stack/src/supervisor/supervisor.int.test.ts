@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { expect, onTestFinished, test } from 'vitest';
 import { noProgress } from '../progress.ts';
 import { StartupFailure } from '../startup-failure.ts';
-import { pidFilePath, readPidFile } from './pid-file.ts';
+import { pidFilePath, readPidFile, writePidFile } from './pid-file.ts';
 import { isAlive, readProcessStart } from './process-identity.ts';
 import { aChild, aHome } from './stand-in.ts';
 import { createSupervisor } from './supervisor.ts';
@@ -103,10 +103,8 @@ test('a stop during a restart leaves no process', async () => {
   const supervisor = await aSupervisor();
   const { script, starts } = aLoneChild(supervisor.home);
   await supervisor.start(aChild({ script }));
-  const restart = supervisor.restart('stand-in');
-  const refused = expect(restart).rejects.toThrow('stand-in is being stopped');
-  await supervisor.stop();
-  await refused;
+  const [restart] = await Promise.allSettled([supervisor.restart('stand-in'), supervisor.stop()]);
+  expect(restart).toMatchObject({ reason: new StartupFailure('stand-in is being stopped') });
   expect(starts().map(Number).filter(isRunning)).toEqual([]);
 });
 
@@ -165,6 +163,19 @@ test('a home belongs to one supervisor at a time', async () => {
   await expect(createSupervisor({ home: supervisor.home, log: noProgress })).rejects.toThrow(
     'already running',
   );
+});
+
+test('of two starts at once one takes over what a killed run left', async () => {
+  const home = aHome();
+  mkdirSync(join(home, 'run'));
+  writePidFile(home, { guardian: null, runMark: 'PIXMESH_STACK_RUN=killed', processes: [] });
+  const killed = { ...readPidFile(home)!, supervisor: { pid: process.pid, startedAt: 'before' } };
+  writeFileSync(pidFilePath(home), JSON.stringify(killed));
+  const starts = await Promise.allSettled([aSupervisor(home), aSupervisor(home)]);
+  expect(starts.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+  expect(starts[1]).toMatchObject({
+    reason: new StartupFailure(`${home} is being taken by another start`),
+  });
 });
 
 /** A supervisor in a process of its own, with one child that would survive a lost parent. */
