@@ -19,8 +19,10 @@ export type FuzzOptions = {
   key: string;
   /** Of another application, for the routes of endpoints. */
   webhooksKey: string;
-  /** How many calls to make at least. */
+  /** How many calls to make at least, besides those at the bounds. */
   calls: number;
+  /** Ids of the operations that are called with every value at a bound of their schemas. */
+  bounded: readonly string[];
   seed: number;
   /** Examples of each operation in one run. */
   examples: number;
@@ -46,8 +48,9 @@ export type FuzzReport = {
 };
 
 /**
- * Fuzzes a gateway by its document: valid and invalid data, missing keys, other methods, and chains of calls.
- * Runs with seed, seed + 1, … until enough calls were made; each of them can be repeated alone.
+ * Fuzzes a gateway by its document: values at the bounds of some operations' schemas, then valid and invalid data,
+ * missing keys, other methods, and chains of calls of all. Runs with seed, seed + 1, … until enough calls were made; each
+ * of them can be repeated alone.
  */
 export async function runSchemathesis(options: FuzzOptions): Promise<FuzzReport> {
   const programs = await installRequirements(REQUIREMENTS, { name: 'schemathesis' });
@@ -58,24 +61,34 @@ export async function runSchemathesis(options: FuzzOptions): Promise<FuzzReport>
   writeFileSync(document, JSON.stringify(options.document));
   const deadline = AbortSignal.timeout(options.timeoutMs);
   const report: FuzzReport = { calls: [], failures: [] };
-  for (let run = 0; run < RUNS_MAX && report.calls.length < options.calls; run += 1) {
-    const seed = options.seed + run;
-    const har = path.join(work, `${seed}.har`);
+  // They are the same in every run: once is enough.
+  const included = options.bounded.flatMap((id) => ['--include-operation-id', id]);
+  await run({ name: 'bounds', seed: options.seed, flags: ['--phases', 'coverage', ...included] });
+  const callsMin = report.calls.length + options.calls;
+  for (let index = 0; index < RUNS_MAX && report.calls.length < callsMin; index += 1) {
+    const seed = options.seed + index;
+    const phases = index === 0 ? 'examples,fuzzing,stateful' : 'fuzzing,stateful';
+    await run({ name: `${seed}`, seed, flags: ['--phases', phases] });
+  }
+  return report;
+
+  async function run({ name, seed, flags }: Run): Promise<void> {
+    const har = path.join(work, `${name}.har`);
     rmSync(har, { force: true });
-    // The coverage phase does the same in every run: once is enough.
-    const phases = run === 0 ? 'examples,coverage,fuzzing,stateful' : 'fuzzing,stateful';
     const args = ['--config-file', CONFIG, '--no-color', 'run', document];
-    args.push('--url', options.gatewayUrl, '--seed', `${seed}`, '--phases', phases);
+    args.push('--url', options.gatewayUrl, '--seed', `${seed}`, ...flags);
     args.push('--max-examples', `${options.examples}`, '--continue-on-failure');
     args.push('--report', 'har', '--report-har-path', har);
     const ended = await runProgram(program, args, { options, seed, deadline });
     if (!existsSync(har)) throw new Error(`schemathesis did not run: ${ended.output}`);
     report.calls.push(...readCalls(har));
-    writeFileSync(path.join(work, `${seed}.txt`), ended.output);
-    if (ended.exitCode !== 0) report.failures.push(`seed ${seed}:\n${ended.output}`);
+    writeFileSync(path.join(work, `${name}.txt`), ended.output);
+    if (ended.exitCode !== 0) report.failures.push(`${name}, seed ${seed}:\n${ended.output}`);
   }
-  return report;
 }
+
+/** One run of the program; its reports have this name. */
+type Run = { name: string; seed: number; flags: readonly string[] };
 
 type Ended = { exitCode: number | null; output: string };
 
