@@ -14,21 +14,22 @@ declare module 'vitest' {
     home: string;
     /** Folders of all stacks of the run, that one first. */
     homes: readonly string[];
-    /** Where the spans of the whole mesh can be read. */
+    /** Where the spans of the first stack can be read; the others trace nothing, as a mesh without a collector. */
     otlpUrl: string;
     /** Where a receiver of a test's own listens, as `http://shop.example.net`. */
     shopPort: number;
   }
 }
 
-type Stack = { otlpUrl: string; shopPort: number; stop: () => Promise<void> };
+type Stop = () => Promise<void>;
+type FirstStack = { otlpUrl: string; shopPort: number; stop: Stop };
 
 const HOME = path.resolve(process.env['PIXMESH_E2E_HOME'] ?? '.pixmesh-e2e');
 /** Of the second worker of the files that need a stack to themselves. */
 const SECOND_HOME = `${HOME}-second`;
 
 /** The projects of the ring share their stacks: the first of them boots these, and the last to end stops them. */
-let stacks: { first: Promise<Stack>; second: Promise<Stack> | null } | null = null;
+let stacks: { first: Promise<FirstStack>; second: Promise<Stop> | null } | null = null;
 let users = 0;
 
 /** The whole mesh for the `e2e` ring, booted by the very command that people use, on a fresh home. */
@@ -45,11 +46,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return async () => {
     users -= 1;
     if (users > 0) return;
-    const booted = await Promise.allSettled([first, second]);
-    const stacksToStop = booted.flatMap((one) =>
+    const booted = await Promise.allSettled([first.then(({ stop }) => stop), second]);
+    const stops = booted.flatMap((one) =>
       one.status === 'fulfilled' && one.value !== null ? [one.value] : [],
     );
-    await Promise.all(stacksToStop.map(({ stop }) => stop()));
+    await Promise.all(stops.map((stop) => stop()));
   };
 }
 
@@ -61,8 +62,8 @@ function countAlone(project: TestProject): number {
 
 /** The second one boots while files already run on the first; who needs it waits for its `stack.json`. */
 function bootAll(needsSecond: boolean): NonNullable<typeof stacks> {
-  const first = Promise.all([HOME, SECOND_HOME].map(clear)).then(() => boot(HOME));
-  const second = needsSecond ? first.then(() => boot(SECOND_HOME)) : null;
+  const first = Promise.all([HOME, SECOND_HOME].map(clear)).then(bootFirst);
+  const second = needsSecond ? first.then(() => boot(SECOND_HOME, {})) : null;
   // Its files fail one by one, as they wait for it in vain.
   second?.catch((error: Error) => process.stderr.write(`${SECOND_HOME}: ${error.message}\n`));
   return { first, second };
@@ -75,25 +76,32 @@ async function clear(home: string): Promise<void> {
   rmSync(home, { recursive: true, force: true });
 }
 
-async function boot(home: string): Promise<Stack> {
+async function bootFirst(): Promise<FirstStack> {
   const otlp = await startOtlpReceiver();
   const [shopPort = 0] = await freePorts(1);
-  const env = {
-    ...process.env,
-    PIXMESH_HOME: home,
+  const stop = await boot(HOME, {
     OTEL_EXPORTER_OTLP_ENDPOINT: otlp.url,
     // A line for each request, message and delivery: what must not stand in logs is looked for in all of them.
     LOG_LEVEL: 'debug',
     WEBHOOK_DEV_RECEIVERS: `shop.example.net=127.0.0.1:${shopPort}`,
+  });
+  return {
+    otlpUrl: otlp.url,
+    shopPort,
+    stop: async () => {
+      await stop();
+      await otlp[Symbol.asyncDispose]();
+    },
   };
+}
+
+/** Answers what stops it. */
+async function boot(home: string, settings: Record<string, string>): Promise<() => Promise<void>> {
+  const env = { ...process.env, ...settings, PIXMESH_HOME: home };
   if ((await npmRun(['start', '--', '--detach', '--no-demo'], env)) !== 0) {
     throw new Error('the stack did not start');
   }
-  const stop = async (): Promise<void> => {
-    await npmRun(['stop'], env);
-    await otlp[Symbol.asyncDispose]();
-  };
-  return { otlpUrl: otlp.url, shopPort, stop };
+  return async () => void (await npmRun(['stop'], env));
 }
 
 function npmRun(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
