@@ -12,7 +12,7 @@ process.env['NODE_COMPILE_CACHE'] ??= path.resolve('node_modules/.cache/node-com
 /** Some wait for time limits of connections. */
 const UNIT_WORKERS = 3;
 /** Files of the int ring wait for leases, brokers and processes more than they work. */
-const INT_WORKERS = 4;
+const INT_WORKERS = 5;
 
 /** Files of the e2e ring mostly wait for the mesh. */
 const E2E_WORKERS = 4;
