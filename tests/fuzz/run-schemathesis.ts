@@ -72,14 +72,15 @@ export async function runSchemathesis(options: FuzzOptions): Promise<FuzzReport>
   }
   return report;
 
-  async function run({ name, seed, flags }: Run): Promise<void> {
+  async function run(one: Run): Promise<void> {
+    const { name, seed, flags } = one;
     const har = path.join(work, `${name}.har`);
     rmSync(har, { force: true });
     const args = ['--config-file', CONFIG, '--no-color', 'run', document];
     args.push('--url', options.gatewayUrl, '--seed', `${seed}`, ...flags);
     args.push('--max-examples', `${options.examples}`, '--continue-on-failure');
     args.push('--report', 'har', '--report-har-path', har);
-    const ended = await runProgram(program, args, { options, seed, deadline });
+    const ended = await runProgram(program, args, { options, run: one, deadline });
     if (!existsSync(har)) throw new Error(`schemathesis did not run: ${ended.output}`);
     report.calls.push(...readCalls(har));
     writeFileSync(path.join(work, `${name}.txt`), ended.output);
@@ -90,12 +91,14 @@ export async function runSchemathesis(options: FuzzOptions): Promise<FuzzReport>
 /** One run of the program; its reports have this name. */
 type Run = { name: string; seed: number; flags: readonly string[] };
 
+type ProgramRun = { options: FuzzOptions; run: Run; deadline: AbortSignal };
+
 type Ended = { exitCode: number | null; output: string };
 
 async function runProgram(
   program: string,
   args: readonly string[],
-  { options, seed, deadline }: { options: FuzzOptions; seed: number; deadline: AbortSignal },
+  { options, run: { name, seed }, deadline }: ProgramRun,
 ): Promise<Ended> {
   const child = spawn(program, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -106,7 +109,8 @@ async function runProgram(
       PYTHONPATH: path.dirname(CONFIG),
       PYTHONHASHSEED: '0',
       PYTHONDONTWRITEBYTECODE: '1',
-      PIXMESH_FUZZ_SEED: `${seed}`,
+      // Two runs with one seed must not use one key.
+      PIXMESH_FUZZ_RUN: `${seed}-${name}`,
       PIXMESH_FUZZ_GATEWAY: options.gatewayUrl,
       PIXMESH_FUZZ_KEY: options.key,
       PIXMESH_FUZZ_WEBHOOKS_KEY: options.webhooksKey,

@@ -7,7 +7,7 @@ from itertools import count
 import requests
 import schemathesis
 
-SEED = os.environ["PIXMESH_FUZZ_SEED"]
+RUN = os.environ["PIXMESH_FUZZ_RUN"]
 GATEWAY = os.environ["PIXMESH_FUZZ_GATEWAY"]
 KEY = os.environ["PIXMESH_FUZZ_KEY"]
 WEBHOOKS_KEY = os.environ["PIXMESH_FUZZ_WEBHOOKS_KEY"]
@@ -47,7 +47,7 @@ def use_key_once(case, number):
         if name.lower() != "idempotency-key" or not isinstance(value, str):
             continue
         if re.fullmatch(r"[\x20-\x7e]{8,255}", value) and value.strip():
-            case.headers[name] = f"fuzz-{SEED}-{number:08}"
+            case.headers[name] = f"fuzz-{RUN}-{number:08}"
 
 
 def keep_endpoints_apart(case, kwargs):
