@@ -21,13 +21,13 @@ type RouteName = keyof typeof PUBLIC_ROUTES;
 
 const ROUTE_NAMES = Object.keys(PUBLIC_ROUTES) as RouteName[];
 
-const CALLS = scaled(120, 20_000);
+const CALLS = scaled(100, 20_000);
 const RUN_MS_MAX = scaled(600_000, 3_600_000);
 /** Of each operation in one run of the fuzzer. */
 const EXAMPLES = scaled(4, 200);
 
 /** Those that are also called with every value at a bound: seventy calls each. */
-const BOUNDED = sampled(ROUTE_NAMES, 3);
+const BOUNDED = sampled(ROUTE_NAMES, 2);
 
 const BROKEN_REQUESTS = scaled(200, 20_000);
 const AT_ONCE = 16;
