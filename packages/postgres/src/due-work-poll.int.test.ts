@@ -42,11 +42,18 @@ afterEach(async () => {
 
 const DUE_WORK = { orders: hasDue(sql`orders`), parcels: hasDue(sql`parcels`) };
 
-/** Two jobs and the poll of one process: the rows that were worked on, and when. */
+/** Two jobs and the poll of one process: the rows that were worked on, when it polled, and the turns of its jobs. */
 async function startProcess() {
   const signals = { orders: createPolledSignal(), parcels: createPolledSignal() };
   const done: { id: number; ms: number }[] = [];
   const turns = { orders: 0, parcels: 0 };
+  const polledMs: number[] = [];
+  const counted: Pick<Database, 'query'> = {
+    query: async (statement) => {
+      polledMs.push(performance.now());
+      return await db.query(statement);
+    },
+  };
   for (const [name, table] of [
     ['orders', sql`orders`] as const,
     ['parcels', sql`parcels`] as const,
@@ -75,8 +82,8 @@ async function startProcess() {
   }
   // Their first turns find nothing.
   await eventually(() => expect(turns).toEqual({ orders: 1, parcels: 1 }));
-  running.unshift(startDueWorkPoll({ db, logger, dueWork: DUE_WORK, signals }));
-  return { done, turns };
+  running.unshift(startDueWorkPoll({ db: counted, logger, dueWork: DUE_WORK, signals }));
+  return { done, turns, polledMs };
 }
 
 test('a job wakes for a row that another process made due, and the others sleep on', async () => {
@@ -105,6 +112,15 @@ test('a row whose lease has ended with its process is taken again', async () => 
     insert into orders (id, check_at, lease_token, lease_until)
     values (1, now() + interval '600 ms', gen_random_uuid(), now() + interval '600 ms')`);
   await eventually(() => expect(done.map(({ id }) => id)).toEqual([1]));
+});
+
+test('it polls less often while nothing is due, and as before once something was', async () => {
+  const { done, polledMs } = await startProcess();
+  const pauseMs = () => Number(polledMs.at(-1)) - Number(polledMs.at(-2));
+  await eventually(() => expect(pauseMs()).toBeGreaterThan(900), 15_000);
+  await db.query(sql`insert into parcels (id, check_at) values (1, now())`);
+  await eventually(() => expect(done).toHaveLength(1));
+  await eventually(() => expect(pauseMs()).toBeLessThan(500));
 });
 
 test('a poll that fails is repeated, and finds what has become due meanwhile', async () => {

@@ -7,6 +7,10 @@ import { named, sql, type Statement } from './sql.ts';
 
 /** What was not notified in this process is found this soon: rows whose time has come, and those of other processes. */
 const POLL_INTERVAL_MS = 250;
+/** The same once nothing has been due for `QUIET_AFTER_MS`. */
+const QUIET_INTERVAL_MS = 1_000;
+/** Longer than a job takes to plan the next check of what it has just checked. */
+const QUIET_AFTER_MS = 5_000;
 /** What is polled for here is polled for by its own job only this often, should a condition here miss something. */
 const BACKSTOP_MS = 10_000;
 /** While it fails, jobs find out by themselves that the database is away; it is there soon after. */
@@ -19,8 +23,8 @@ export function createPolledSignal(): WakeSignal {
 
 /**
  * Asks for all jobs of a process at once whether something of them is due, and wakes those. A poll that finds nothing
- * is paid all day: one statement costs less than one for each job (ADR 0038). A job that was woken and could not take
- * what is due is woken again at the next poll.
+ * is paid all day: one statement costs less than one for each job, and it is made less often while nothing is due
+ * (ADR 0038). A job that was woken and could not take what is due is woken again at the next poll.
  */
 export function startDueWorkPoll<Job extends string>(deps: {
   db: Queryable;
@@ -32,6 +36,7 @@ export function startDueWorkPoll<Job extends string>(deps: {
 }): PollingLoop {
   const { db, logger, dueWork, signals } = deps;
   const statement = named('due_work_poll', pollFor(dueWork));
+  let dueMs = performance.now();
   return startPollingLoop({
     name: 'poll for due work',
     logger,
@@ -39,7 +44,9 @@ export function startDueWorkPoll<Job extends string>(deps: {
     turn: async () => {
       const due = await db.query<{ job: Job }>(statement);
       for (const { job } of due) signals[job].notify();
-      return { pauseMs: POLL_INTERVAL_MS };
+      const nowMs = performance.now();
+      if (due.length > 0) dueMs = nowMs;
+      return { pauseMs: nowMs - dueMs < QUIET_AFTER_MS ? POLL_INTERVAL_MS : QUIET_INTERVAL_MS };
     },
   });
 }
