@@ -62,6 +62,21 @@ async function issueAll(txids: readonly string[]): Promise<Answer[]> {
   return await Promise.all(txids.map((txid, index) => issue(txid, amountOf(index))));
 }
 
+/** The first call waits for the lock, so that others have come before its statement ends. */
+async function whileLocked<T>(table: string, work: () => Promise<T>): Promise<T> {
+  const { db } = database;
+  const done = await db.transaction(async (tx) => {
+    await tx.query(sql`lock table charges, received_pix in exclusive mode`);
+    const working = work();
+    await eventually(async () => {
+      const waiting = sql`select from pg_locks where not granted and relation = ${table}::regclass`;
+      expect(await db.query(waiting)).not.toEqual([]);
+    });
+    return { working };
+  });
+  return await done.working;
+}
+
 async function pay(txid: string, body?: object): Promise<Answer> {
   return await simulator.call('POST', `/control/charges/${txid}/pay`, body);
 }
@@ -90,7 +105,7 @@ async function transactionsOf(rows: Promise<{ xmin: string }[]>): Promise<number
 describe('many creations at once', () => {
   it('share statements, and each has an answer of its own', async () => {
     const txids = newTxids();
-    const answers = await issueAll(txids);
+    const answers = await whileLocked('charges', () => issueAll(txids));
     expect(countOf(answers, 201)).toBe(MANY);
     expect(answers.map(({ body }) => [body['txid'], body['valor']])).toEqual(
       txids.map((txid, index) => [txid, { original: amountOf(index), modalidadeAlteracao: 0 }]),
@@ -148,7 +163,8 @@ describe('many payments at once', () => {
   it('share statements, and make one received Pix and one callback each', async () => {
     const txids = newTxids();
     await issueAll(txids);
-    const answers = await Promise.all(txids.map((txid) => pay(txid)));
+    const payAll = () => Promise.all(txids.map((txid) => pay(txid)));
+    const answers = await whileLocked('received_pix', payAll);
     expect(answers.map(({ status, body }) => [status, body['txid'], body['amount']])).toEqual(
       txids.map((txid, index) => [200, txid, (index + 1) * 100]),
     );
