@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { createFairQueue, type FairQueueOptions, type WaitBounds } from './fair-queue.ts';
 
@@ -30,10 +30,6 @@ function aQueue(changes: Partial<FairQueueOptions> = {}) {
     await nextTurn();
   };
   return { queue, run, end, begun };
-}
-
-function timersNow(): number {
-  return process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 }
 
 describe('places', () => {
@@ -142,15 +138,16 @@ describe('work that waits', () => {
   });
 
   it('leaves no timer and no listener behind', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
     const { run, end } = aQueue();
     const caller = new AbortController();
     const removed = vi.spyOn(caller.signal, 'removeEventListener');
-    const before = timersNow();
     const work = [run('a'), run('a', { signal: caller.signal }), run('b')];
-    expect(timersNow()).toBe(before + 2);
+    expect(vi.getTimerCount()).toBe(2);
     for (const _ of work) await end();
     await Promise.all(work);
-    expect(timersNow()).toBe(before);
+    expect(vi.getTimerCount()).toBe(0);
     expect(removed).toHaveBeenCalledOnce();
   });
 });
