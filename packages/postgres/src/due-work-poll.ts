@@ -7,10 +7,10 @@ import { named, sql, type Statement } from './sql.ts';
 
 /** What was not notified in this process is found this soon: rows whose time has come, and those of other processes. */
 const POLL_INTERVAL_MS = 250;
-/** The same once nothing has been due for `QUIET_AFTER_MS`. */
-const QUIET_INTERVAL_MS = 1_000;
+/** The same once nothing has been due for `IDLE_AFTER_MS`. */
+const IDLE_INTERVAL_MS = 1_000;
 /** Longer than a job takes to plan the next check of what it has just checked. */
-const QUIET_AFTER_MS = 5_000;
+const IDLE_AFTER_MS = 5_000;
 /** What is polled for here is polled for by its own job only this often, should a condition here miss something. */
 const BACKSTOP_MS = 10_000;
 /** While it fails, jobs find out by themselves that the database is away; it is there soon after. */
@@ -46,7 +46,7 @@ export function startDueWorkPoll<Job extends string>(deps: {
       for (const { job } of due) signals[job].notify();
       const nowMs = performance.now();
       if (due.length > 0) dueMs = nowMs;
-      return { pauseMs: nowMs - dueMs < QUIET_AFTER_MS ? POLL_INTERVAL_MS : QUIET_INTERVAL_MS };
+      return { pauseMs: nowMs - dueMs < IDLE_AFTER_MS ? POLL_INTERVAL_MS : IDLE_INTERVAL_MS };
     },
   });
 }
