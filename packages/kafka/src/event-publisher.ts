@@ -1,5 +1,6 @@
 import { AppError } from '@pixmesh/kernel/app-error';
 import { within } from '@pixmesh/kernel/within';
+import { isDatabaseAway } from '@pixmesh/postgres/database-error';
 import type { Unpublished } from '@pixmesh/postgres/outbox-relay';
 import { Partitioners, type Producer } from 'kafkajs';
 
@@ -108,8 +109,11 @@ function connect(options: KafkaOptions): Connection {
     metadataMaxAge: METADATA_MAX_AGE_MS,
     retry: PUBLISH_RETRY,
   });
+  const connected = producer.connect().then(() => producer);
+  // A call that finds all its partitions resting sends nothing, and awaits it nowhere.
+  connected.catch(() => undefined);
   return {
-    producer: producer.connect().then(() => producer),
+    producer: connected,
     abandon: () => {
       abandoned.abort();
       producer.disconnect().catch(() => undefined);
@@ -134,7 +138,7 @@ async function encodeValid(options: PublisherOptions, events: readonly EventToPu
   const postponed = new Set<string>();
   const held = new Set<string>();
   const encoded = await Promise.all(
-    events.map((event) => toOutgoing(options, event).catch((error: unknown) => toError(error))),
+    events.map((event) => toOutgoing(options, event).catch(toRefusal)),
   );
   const outgoing = encoded.filter((one, index) => {
     const { eventId, topic, key } = events[index]!;
@@ -147,7 +151,9 @@ async function encodeValid(options: PublisherOptions, events: readonly EventToPu
   return { outgoing: outgoing as Outgoing[], invalid, postponed };
 }
 
-function toError(error: unknown): Error {
+/** @throws where it is no refusal: the schemas could not be read */
+function toRefusal(error: unknown): Error {
+  if (isDatabaseAway(error)) throw error;
   return error instanceof Error ? error : new Error(String(error));
 }
 

@@ -24,6 +24,9 @@ type ClientSchema = Parameters<SchemaRegistry['cache']['setSchema']>[2];
 /**
  * Encodes `messages` once it has learned their schemas, and decodes whatever was encoded by a schema that it has
  * learned. The registry is asked only for the schema of an id that it has not, and what has such an id is validated.
+ *
+ * What its own schemas refuse is encoded by those of another version: while a version is rolled out or back, the
+ * processes of both publish from one outbox.
  */
 export function createCodec(registryUrl: string, messages: readonly MessageType[]): LearningCodec {
   const ajv = createAjv();
@@ -31,14 +34,25 @@ export function createCodec(registryUrl: string, messages: readonly MessageType[
   const ownTexts = new Map(messages.map((message) => [subjectOf(message), registryText(message)]));
   const ownIds = new Map<string, number>();
   const texts = new Map<number, string>();
+  /** By subject and text. */
+  const ids = new Map<string, Map<string, number>>();
   return {
     encode: async (message, value) => {
-      const id = ownIds.get(subjectOf(message));
-      if (id === undefined) throw new Error(`no schema learned for ${subjectOf(message)}`);
-      return await client.encode(id, value);
+      const subject = subjectOf(message);
+      const [first, ...others] = idsOf(subject);
+      if (first === undefined) throw new Error(`no schema learned for ${subject}`);
+      return await client.encode(first, value).catch(async (refusal: unknown) => {
+        for (const id of others) {
+          const encoded = await client.encode(id, value).catch(() => null);
+          if (encoded !== null) return encoded;
+        }
+        throw refusal;
+      });
     },
     decode: (value) => client.decode(value) as Promise<unknown>,
     learn: ({ subject, id, text }) => {
+      const known = ids.get(subject) ?? new Map<string, number>();
+      ids.set(subject, known.set(text, id));
       if (texts.get(id) !== text) {
         texts.set(id, text);
         client.cache.setSchema(id, SchemaType.JSON, compiledWhenNeeded(ajv, text));
@@ -49,6 +63,13 @@ export function createCodec(registryUrl: string, messages: readonly MessageType[
     },
     missing: () => [...ownTexts.keys()].filter((subject) => !ownIds.has(subject)),
   };
+
+  /** Its own first, then the latest: the registry counts them. */
+  function idsOf(subject: string): number[] {
+    const own = ownIds.get(subject);
+    const others = [...(ids.get(subject)?.values() ?? [])].filter((id) => id !== own);
+    return [...(own === undefined ? [] : [own]), ...others.toSorted((a, b) => b - a)];
+  }
 }
 
 /**

@@ -1,3 +1,8 @@
+import {
+  defineMessage,
+  type MessageType,
+  subjectOf,
+} from '@pixmesh/contracts/messages/message-type';
 import { TOPICS } from '@pixmesh/contracts/topics';
 import { appendEvents, outboundEvent } from '@pixmesh/postgres/events';
 import { parkMessage } from '@pixmesh/postgres/dead-letters';
@@ -14,6 +19,7 @@ import { z } from 'zod';
 import { createKafka } from './kafka-client.ts';
 import { on } from './message-handler.ts';
 import { startMessaging } from './messaging.ts';
+import { registryText } from './registry-client.ts';
 import { startTestMesh, type TestMesh } from './testing/test-mesh.ts';
 import { aWireMessage, TEST_MESSAGE } from './testing/test-message.ts';
 
@@ -134,6 +140,25 @@ test('a stop waits for what handlers do beside their messages', async () => {
   expect(order).toEqual(['asked', 'settled', 'stopped']);
 });
 
+test('what a process of a newer version has queued is published, though this one was started before', async () => {
+  const newer = defineMessage({
+    ...TEST_MESSAGE,
+    schema: TEST_MESSAGE.schema.extend({ of_a_newer_version: z.boolean() }),
+  });
+  await using messaging = start(mesh.options.brokers[0] ?? '');
+  await append('of this version');
+  await eventually(async () => expect(await queued()).toBe(0), 20_000);
+  await admin.query(sql`
+    insert into message_schemas (subject, id, schema)
+    values (${subjectOf(newer)}, 1000000, ${registryText(newer)})`);
+  const value = z.decode(TEST_MESSAGE.schema, aWireMessage(1) as never);
+  await appendEvent(newer, { ...value, of_a_newer_version: true });
+  await eventually(async () => expect(await queued()).toBe(0), 20_000);
+  const parked = sql`select from dead_letters where consumer = 'outbox'`;
+  expect(await database.db.query(parked)).toEqual([]);
+  expect(messaging.isAlive()).toBe(true);
+});
+
 test('a schema that no deploy job has stored is fatal and named', async () => {
   await admin.query(
     sql`update message_schemas set schema = schema || ' ' where subject like '%.credited'`,
@@ -152,11 +177,14 @@ async function queued(): Promise<number> {
 
 async function append(name: string): Promise<void> {
   const value = z.decode(TEST_MESSAGE.schema, aWireMessage(1) as never);
-  const event = outboundEvent(
-    TEST_MESSAGE,
-    { key: 'account-1', sequence: null, headers: {} },
-    { ...value, data: { ...value.data, end_to_end_id: name } },
-  );
+  await appendEvent(TEST_MESSAGE, { ...value, data: { ...value.data, end_to_end_id: name } });
+}
+
+async function appendEvent<Schema extends z.ZodObject>(
+  message: MessageType<Schema>,
+  value: z.output<Schema>,
+): Promise<void> {
+  const event = outboundEvent(message, { key: 'account-1', sequence: null, headers: {} }, value);
   const pair = appendEvents(sql`select from guard`, [event]);
   await database.db.query(sql`with guard as (select 1), ${pair} select from guard`);
 }

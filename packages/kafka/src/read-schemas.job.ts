@@ -32,10 +32,23 @@ export function startReadingSchemas(options: ReadSchemasOptions): PollingLoop {
   let isKnown = false;
   return startPollingLoop({ name: 'message schemas', logger, turn });
 
+  /** What is refused may be a message of a version that was deployed since the schemas were read. */
+  async function encode(...message: Parameters<MessageCodec['encode']>): Promise<Buffer> {
+    return await codec.encode(...message).catch(async () => {
+      await learnStored();
+      return await codec.encode(...message);
+    });
+  }
+
+  /** Returns the subjects of its own messages that have other ids by now. */
+  async function learnStored(): Promise<string[]> {
+    const schemas = await loadMessageSchemas(db);
+    return schemas.filter((one) => codec.learn(one)).map(({ subject }) => subject);
+  }
+
   async function turn(): Promise<NextTurn> {
     try {
-      const schemas = await loadMessageSchemas(db);
-      const subjects = schemas.filter((one) => codec.learn(one)).map(({ subject }) => subject);
+      const subjects = await learnStored();
       if (!isKnown) begin();
       else if (subjects.length > 0) logger.info({ subjects }, 'message schemas changed their ids');
     } catch (error) {
@@ -49,7 +62,7 @@ export function startReadingSchemas(options: ReadSchemasOptions): PollingLoop {
   function begin(): void {
     const missing = codec.missing();
     if (missing.length > 0) throw new Error(`schemas not stored: ${missing.join(', ')}`);
-    onKnown(codec);
+    onKnown({ ...codec, encode });
     isKnown = true;
   }
 }
