@@ -62,7 +62,7 @@ type OrderingKey = Pick<QueuedEvent, 'topic' | 'key'>;
 export type Pass = {
   /** Where the next batch is read; null where nothing waits, and the oldest are claimed. */
   after: bigint | null;
-  /** Ordering keys of which an event waits before that place, or was held as the pass began: later events wait too. */
+  /** Ordering keys of which an event waits before that place, or was held when it was read: later events wait too. */
   waiting: ReadonlySet<string>;
   /** What was committed when the pass began. What came later may follow an event at a place that was read before. */
   snapshot: string | null;
@@ -179,7 +179,7 @@ async function nextPass(
   if (isAtStart && stay.length === 0) return CLAIMING;
   if (last === undefined || rows.length < BATCH_SIZE) return FROM_START;
   // Who releases a held key waits for this transaction, so its later events are behind what it has read.
-  const held: readonly OrderingKey[] = isAtStart ? await readHeldKeys(tx) : [];
+  const held = await readHeldKeys(tx);
   return {
     after: last.place,
     waiting: new Set([...pass.waiting, ...[...held, ...stay].map(orderingKeyOf)]),

@@ -1,3 +1,6 @@
+import { isBug } from '@pixmesh/kernel/app-error';
+import { z } from 'zod';
+
 import { blamesContent, isRepeatable } from './database-error.ts';
 import { createMicroBatcher, writeOrHalve } from './micro-batcher.ts';
 import { repeat } from './repeat.ts';
@@ -17,7 +20,8 @@ type Written<Outcome> = { kind: 'written'; outcome: Outcome } | { kind: 'refused
 /**
  * Statements that arrive while one like them is under way share the next one: alone, each is written at once; under
  * load many share one round trip and one commit. `write` is one statement for all. It leaves nothing behind where it
- * fails, and answers each item in order. An item that the database refuses for what it says is refused alone.
+ * fails, and answers each item in order. An item that the database refuses for what it says, or that no statement can be
+ * made of, is refused alone.
  */
 export function createWriteBatcher<Item, Outcome>(
   write: (items: readonly Item[]) => Promise<Outcome[]>,
@@ -41,7 +45,7 @@ export function createWriteBatcher<Item, Outcome>(
           kind: 'written',
           outcome,
         })),
-      blamesContent,
+      blamesContent: (error) => blamesContent(error) || isBug(error) || error instanceof z.ZodError,
       alone: async (_item, error) => ({ kind: 'refused', error }),
     });
   }
