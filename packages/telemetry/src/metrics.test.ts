@@ -15,7 +15,12 @@ test('a gauge shows what it reads at a scrape, and nothing that it read before',
     'of_scrapes{kind="gone"} 1',
     'of_scrapes{kind="kept",check="a"} 2',
     'of_scrapes{kind="other"} 4',
+    'of_scrapes{kind="hangs at last"} 5',
   ]);
-  expect(second).toEqual(['of_scrapes{kind="kept",check="a"} 3', 'of_scrapes{kind="other"} 4']);
+  expect(second).toEqual([
+    'of_scrapes{kind="kept",check="a"} 3',
+    'of_scrapes{kind="other"} 4',
+    'of_scrapes{kind="hangs at last"} 5',
+  ]);
   expect(third).toEqual(['of_scrapes{kind="other"} 4']);
 });

@@ -52,9 +52,14 @@ export function observedGauge(
   const gauge = metrics.getMeter('pixmesh').createObservableGauge(name, { description });
   const labels = new Set<string>();
   readings.set(name, [...(readings.get(name) ?? []), labels]);
+  let reads = 0;
   gauge.addCallback(async (result) => {
-    const values = await read().catch(() => []);
     labels.clear();
+    reads += 1;
+    const ofThis = reads;
+    const values = await read().catch(() => []);
+    // One that has taken too long is of an earlier scrape.
+    if (ofThis !== reads) return;
     for (const { value, attributes } of values) {
       result.observe(value, attributes);
       labels.add(keyOf(attributes));

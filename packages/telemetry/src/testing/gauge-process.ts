@@ -1,4 +1,4 @@
-/** Two scrapes of a process whose gauge has another value at the second one. */
+/** Scrapes of a process whose gauges have another value at the second one, or none at the third. */
 import { observedGauge } from '../metrics.ts';
 import { renderMetrics } from '../running-telemetry.ts';
 
@@ -11,6 +11,12 @@ const scrapes = [
 ];
 observedGauge('of_scrapes', 'A gauge', async () => scrapes.shift() ?? []);
 observedGauge('of_scrapes', 'A gauge', async () => [{ value: 4, attributes: { kind: 'other' } }]);
+let reads = 0;
+observedGauge('of_scrapes', 'A gauge', async () => {
+  reads += 1;
+  if (reads === 3) await new Promise(() => undefined);
+  return [{ value: 5, attributes: { kind: 'hangs at last' } }];
+});
 
 const shown = async (): Promise<string[]> =>
   ((await renderMetrics()) ?? '').split('\n').filter((line) => line.startsWith('of_scrapes'));
