@@ -14,10 +14,8 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
     const methods = Array.isArray(route.method) ? route.method : [route.method];
     const pattern = toPattern(route.url);
     for (const method of methods) routes.push({ pattern, method });
-  });
-  app.addHook('onRequest', async (request, reply) => {
-    // The router takes a trailing slash for a parameter without characters (decision 27).
-    return hasEmptyParameter(request) ? reply.callNotFound() : undefined;
+    // Before the route's own hooks, and after those of the app, which say something on every answer.
+    route.onRequest = [refuseEmptyParameter, route.onRequest ?? []].flat();
   });
   // After the `onRequest` hooks, so that a listener which asks every caller for a token does so here too.
   app.addHook('preParsing', async (request, reply) => {
@@ -40,8 +38,15 @@ function pathOf({ url }: FastifyRequest): string {
   return decodeURI(url.split(/[?#]/, 1)[0] ?? '');
 }
 
-function hasEmptyParameter({ params }: FastifyRequest): boolean {
-  return Object.entries(params as object).some(([name, value]) => name !== '*' && value === '');
+/** The router takes a trailing slash for a parameter without characters (decision 27). */
+async function refuseEmptyParameter(
+  { params }: FastifyRequest,
+  reply: FastifyReply,
+): Promise<unknown> {
+  const isEmpty = Object.entries(params as object).some(
+    ([name, value]) => name !== '*' && value === '',
+  );
+  return isEmpty ? reply.callNotFound() : undefined;
 }
 
 /** A route template as an anchored pattern: `:id` stands for one segment, `*` for whatever follows. */

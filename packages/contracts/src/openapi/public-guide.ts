@@ -18,7 +18,7 @@ Guides: [quick start](guides/merchants/quick-start.md), [receive webhooks](guide
 - Texts hold no control characters, line feeds included, and no lone surrogates; lengths count Unicode code points.
 - A body holds one JSON object of at most 64 KiB and 16 levels.
 - Every answer has a header \`X-Request-Id\`.
-- Keys belong on servers: there is no CORS.
+- Keys belong on servers: there is no CORS, unless an installation lets the pages of some origins read.
 
 ## Idempotency
 

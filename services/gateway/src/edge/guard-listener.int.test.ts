@@ -189,15 +189,18 @@ describe('a page of another site', () => {
       'access-control-allow-headers': 'x-api-key',
       vary: 'origin',
     });
-    for (const [headers, status] of [
-      [['x-api-key', key], 200],
-      [[], 401],
+    for (const [path, headers, status] of [
+      ['/v1/account', ['x-api-key', key], 200],
+      ['/v1/account', [], 401],
+      ['/v1/charges/', ['x-api-key', key], 404],
     ] as const) {
-      const answer = await ask(behind, 'GET', '/v1/account', [...origin, ...headers]);
-      expect([answer.status, answer.headers['access-control-allow-origin']]).toEqual([
-        status,
-        ORIGIN,
-      ]);
+      const answer = await ask(behind, 'GET', path, [...origin, ...headers]);
+      expect(answer.status).toBe(status);
+      expect(answer.headers).toMatchObject({
+        'access-control-allow-origin': ORIGIN,
+        'access-control-expose-headers': 'x-request-id, retry-after',
+        vary: 'origin',
+      });
     }
   });
 

@@ -27,7 +27,7 @@ export function answerOtherOrigins(app: FastifyInstance, origins: ReadonlySet<st
     if (origin === undefined || !origins.has(origin)) return;
     reply.header('access-control-allow-origin', origin);
     if (request.method !== 'OPTIONS') {
-      reply.header('access-control-expose-headers', ANSWER_HEADERS.requestId);
+      reply.header('access-control-expose-headers', `${ANSWER_HEADERS.requestId}, retry-after`);
       return;
     }
     reply.header('access-control-allow-methods', 'GET');
