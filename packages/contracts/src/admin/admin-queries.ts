@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { AccountStatus, OnboardingStatus } from '../http/account.ts';
-import { InstantText } from '../http/instant-text.ts';
+import { InstantText, UpperInstantText } from '../http/instant-text.ts';
 import { QueryId, QueryText } from '../http/query-fields.ts';
 import { DeadLetterFilters } from '../internal/dead-letters.ts';
 
@@ -57,7 +57,7 @@ export const ListRequestsQuery = z.object({
     .transform(Number)
     .optional(),
   created_after: InstantText.optional(),
-  created_before: InstantText.optional(),
+  created_before: UpperInstantText.optional(),
 });
 
 export const ListDeadLettersQuery = z.object({

@@ -2,7 +2,7 @@ import type { ChargeId, RefundId } from '@pixmesh/kernel/ids';
 import { z } from 'zod';
 
 import { Charge, ChargeStatus } from '../http/charge.ts';
-import { InstantText } from '../http/instant-text.ts';
+import { InstantText, UpperInstantText } from '../http/instant-text.ts';
 import { orNull } from '../http/optional-field.ts';
 import { QueryText } from '../http/query-fields.ts';
 import { Timestamp } from '../timestamp.ts';
@@ -57,7 +57,7 @@ export const ListOperatorChargesQuery = z.object({
   reference: QueryText.optional(),
   end_to_end_id: QueryText.optional(),
   created_after: InstantText.optional(),
-  created_before: InstantText.optional(),
+  created_before: UpperInstantText.optional(),
 });
 export type ListOperatorChargesQuery = z.output<typeof ListOperatorChargesQuery>;
 

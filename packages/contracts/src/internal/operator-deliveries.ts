@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { isEventName } from '../events/event-catalogue.ts';
-import { InstantText } from '../http/instant-text.ts';
+import { InstantText, UpperInstantText } from '../http/instant-text.ts';
 import { orNull } from '../http/optional-field.ts';
 import { QueryId, QueryText } from '../http/query-fields.ts';
 import { Webhook } from '../http/webhook.ts';
@@ -123,7 +123,7 @@ export const ListDeliveriesQuery = z.object({
   event: EventFilter.optional(),
   status: DeliveryStatus.optional(),
   created_after: InstantText.optional(),
-  created_before: InstantText.optional(),
+  created_before: UpperInstantText.optional(),
 });
 export type ListDeliveriesQuery = z.output<typeof ListDeliveriesQuery>;
 
@@ -195,6 +195,6 @@ export const ListRecoveriesQuery = z.object({
   event: QueryText.refine(isEventName, { error: EVENT_EXPECTED }).optional(),
   status: RecoveryStatus.optional(),
   created_after: InstantText.optional(),
-  created_before: InstantText.optional(),
+  created_before: UpperInstantText.optional(),
 });
 export type ListRecoveriesQuery = z.output<typeof ListRecoveriesQuery>;

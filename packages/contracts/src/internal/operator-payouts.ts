@@ -1,7 +1,7 @@
 import type { PayoutId } from '@pixmesh/kernel/ids';
 import { z } from 'zod';
 
-import { InstantText } from '../http/instant-text.ts';
+import { InstantText, UpperInstantText } from '../http/instant-text.ts';
 import { Payout, PayoutStatus } from '../http/payout.ts';
 import { QueryText } from '../http/query-fields.ts';
 import { Timestamp } from '../timestamp.ts';
@@ -60,7 +60,7 @@ export const ListOperatorPayoutsQuery = z.object({
   reference: QueryText.optional(),
   end_to_end_id: QueryText.optional(),
   created_after: InstantText.optional(),
-  created_before: InstantText.optional(),
+  created_before: UpperInstantText.optional(),
 });
 export type ListOperatorPayoutsQuery = z.output<typeof ListOperatorPayoutsQuery>;
 

@@ -132,6 +132,14 @@ describe('the list', () => {
       expect(await list('created_before=2026-11-21T12:00:00.123Z')).toEqual([rows[0]?.id]);
       expect(await list('created_before=2026-11-21T09:00:00.123-03:00')).toEqual([rows[0]?.id]);
       expect(await list('created_after=2026-11-21')).toHaveLength(3);
+      // What has finer digits than a charge is after the charge of its millisecond.
+      expect(await list('created_before=2026-11-21T12:00:00.123000Z')).toEqual([rows[0]?.id]);
+      expect(await list('created_before=2026-11-21T12:00:00.123001Z')).toEqual(
+        await list('created_before=2026-11-21T12:00:00.124Z'),
+      );
+      expect(await list('created_after=2026-11-21T12:00:00.123001Z')).toEqual(
+        await list('created_after=2026-11-21T12:00:00.123Z'),
+      );
       expect(await list('created_before=2026-11-21')).toEqual([]);
       expect(await list('created_after=2026-11-22&created_before=2026-11-20')).toEqual([]);
       const both = `created_before=2026-11-21T12:00:00.124Z&starting_after=${rows[2]?.id}`;
