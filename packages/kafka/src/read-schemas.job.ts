@@ -30,6 +30,7 @@ export function startReadingSchemas(options: ReadSchemasOptions): PollingLoop {
   const { db, logger, registryUrl, messages, onKnown, onFatal } = options;
   const codec = createCodec(registryUrl, messages);
   let isKnown = false;
+  let learning: Promise<string[]> | null = null;
   return startPollingLoop({ name: 'message schemas', logger, turn });
 
   /** What is refused may be a message of a version that was deployed since the schemas were read. */
@@ -40,10 +41,12 @@ export function startReadingSchemas(options: ReadSchemasOptions): PollingLoop {
     });
   }
 
-  /** Returns the subjects of its own messages that have other ids by now. */
+  /** Returns the subjects of its own messages that have other ids by now. All who ask at once share one reading. */
   async function learnStored(): Promise<string[]> {
-    const schemas = await loadMessageSchemas(db);
-    return schemas.filter((one) => codec.learn(one)).map(({ subject }) => subject);
+    learning ??= loadMessageSchemas(db)
+      .then((schemas) => schemas.filter((one) => codec.learn(one)).map(({ subject }) => subject))
+      .finally(() => (learning = null));
+    return await learning;
   }
 
   async function turn(): Promise<NextTurn> {
