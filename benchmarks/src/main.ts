@@ -3,6 +3,7 @@ import { benchDispatcher } from './dispatcher/bench-dispatcher.ts';
 import { benchFairness } from './fairness/bench-fairness.ts';
 import { benchLedger } from './ledger/bench-ledger.ts';
 import { benchLives } from './lives/bench-lives.ts';
+import { benchMemory } from './memory/bench-memory.ts';
 import { benchPayouts } from './payouts/bench-payouts.ts';
 import { benchScaling } from './scaling/bench-scaling.ts';
 import { benchScrape } from './scrape/bench-scrape.ts';
@@ -14,6 +15,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<void>>> = {
   fairness: benchFairness,
   ledger: benchLedger,
   lives: benchLives,
+  memory: benchMemory,
   payouts: benchPayouts,
   scaling: benchScaling,
   scrape: benchScrape,

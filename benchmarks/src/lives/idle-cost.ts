@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { cpuTimeMs, cpuTimeSince, sharesOf } from '../cpu-time.ts';
+import { residentMemoryMb, servicesOf } from '../resident-memory.ts';
 import { sumOf } from '../rounds.ts';
 import type { Stack } from '../with-stack.ts';
 import { readCommits } from './mesh-counters.ts';
@@ -11,7 +11,6 @@ const IDLE_SECONDS = 60;
 const SETTLE_MS = 12_000;
 
 const INFRA = new Set(['kafka', 'postgres']);
-const BYTES_PER_MB = 1_000_000;
 
 /** What a mesh with nothing to do costs: per cent of a core, and memory. */
 export type Idle = { services: number; infra: number; memoryMbMax: number };
@@ -24,9 +23,7 @@ export async function measureIdle(stack: Stack): Promise<Idle> {
   await delay(IDLE_SECONDS * 1_000);
   const cpuMs = cpuTimeSince(before, stack.pids);
   const commits = (await readCommits(stack)) - commitsBefore;
-  const memoryMb = new Map(
-    Object.entries(stack.pids).map(([name, pid]) => [name, residentMb(pid)]),
-  );
+  const memoryMb = residentMemoryMb(stack);
   const percent = (isInfra: boolean) =>
     sumOf(sharesOf(cpuMs, IDLE_SECONDS * 10), ([name, share]) =>
       INFRA.has(name) === isInfra ? share : 0,
@@ -46,19 +43,4 @@ export async function measureIdle(stack: Stack): Promise<Idle> {
     );
   }
   return idle;
-}
-
-/** Those whose health is asked by themselves. */
-function servicesOf(stack: Stack): string[] {
-  return Object.keys(stack.internal_urls);
-}
-
-/** What the process has in memory now; 0 where there is no /proc. */
-function residentMb(pid: number): number {
-  try {
-    const kb = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-    return (Number(kb) * 1_024) / BYTES_PER_MB;
-  } catch {
-    return 0;
-  }
 }

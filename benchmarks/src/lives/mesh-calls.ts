@@ -24,6 +24,8 @@ export type Mesh = {
   refund(chargeId: string): Promise<void>;
   disputeAndWin(chargeId: string): Promise<void>;
   approve(payoutId: string): Promise<void>;
+  /** `GET` of a path of the API. */
+  read(merchant: MeshMerchant, path: string): Promise<void>;
   /** When the webhook arrived, in milliseconds of `performance.now()`. */
   arrival(event: string, id: string): Promise<number>;
   /** When the payout was completed, which no webhook says. */
@@ -57,6 +59,7 @@ export function openMesh(stack: Stack, webhooks: Webhooks): Mesh & AsyncDisposab
       )),
     disputeAndWin,
     approve: async (id) => void (await admin(`/admin/payouts/${id}/approve`, {}, operator)),
+    read: async ({ key }, path) => void (await v1(path, null, { 'x-api-key': key })),
     arrival,
     completion: payouts.completion,
     [Symbol.asyncDispose]: payouts[Symbol.asyncDispose],
@@ -98,17 +101,20 @@ function createCaller(origin: string) {
   const pool = new Pool(origin, { connections: CONNECTIONS });
   return async (
     path: string,
-    body: object,
+    body: object | null,
     headers: Record<string, string> = {},
   ): Promise<Json> => {
+    const method = body === null ? 'GET' : 'POST';
     const answer = await pool.request({
-      method: 'POST',
+      method,
       path,
-      headers: { ...headers, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
+      headers: body === null ? headers : { ...headers, 'content-type': 'application/json' },
+      body: body === null ? null : JSON.stringify(body),
     });
     const text = await answer.body.text();
-    if (answer.statusCode >= 300) throw new Error(`POST ${path}: ${answer.statusCode} ${text}`);
+    if (answer.statusCode >= 300) {
+      throw new Error(`${method} ${path}: ${answer.statusCode} ${text}`);
+    }
     return JSON.parse(text) as Json;
   };
 }
