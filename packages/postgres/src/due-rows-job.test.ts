@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import { currentAccount, OWN_WORK } from '@pixmesh/fair-share/current-account';
 import { createWakeSignal } from '@pixmesh/service/wake-signal';
 import { createLogger } from '@pixmesh/telemetry/logger';
@@ -97,6 +99,28 @@ test('what stands first among the sources gets the free places first', async () 
   await eventually(() => expect(done).toHaveLength(6));
   expect(done.slice(0, 4)).toEqual(['r1', 'r2', 'r3', 'r4']);
   await job[Symbol.asyncDispose]();
+});
+
+test('a source that never ends leaves the others their turns', async () => {
+  const issuing = rows('i1', 'i2', 'i3');
+  let requested = 0;
+  const endless = {
+    max: 4,
+    take: async (limit: number) =>
+      Array.from({ length: limit }, () => ({ id: `r${(requested += 1)}` })),
+  };
+  const done: string[] = [];
+  const { job } = aJob({
+    inFlightMax: 1,
+    sources: [endless, takeFrom(issuing)],
+    handle: async ({ id }) => {
+      done.push(id);
+      await nextTurn();
+    },
+  });
+  await eventually(() => expect(done).toContain('i3'));
+  await job[Symbol.asyncDispose]();
+  expect(done.slice(0, 6)).toEqual(['r1', 'i1', 'r2', 'i2', 'r3', 'i3']);
 });
 
 test('a source with an interval is asked no more often than that', async () => {

@@ -31,7 +31,10 @@ export type DueRowsJobOptions<Row> = {
   signal?: WakeSignal;
   /** Rows that this process works on at the same time. */
   inFlightMax: number;
-  /** Asked in this order in every turn: what comes first gets the free places first. */
+  /**
+   * Asked in this order: what comes first gets the free places first. A source that found none in a turn comes first in
+   * the next, so that one that never ends leaves the others their turns.
+   */
   sources: readonly RowSource<Row>[];
   /** The work on one row; it gives the lease back. What it throws is logged, and its lease ends by itself. */
   handle(row: Row): Promise<void>;
@@ -70,6 +73,7 @@ export function startDueRowsJob<Row>(options: DueRowsJobOptions<Row>): DueRowsJo
   let isStopping = false;
   /** Of each source, whether it may have more than there was room for: then a free place is a reason to ask again. */
   const hasMore = options.sources.map(() => false);
+  const wasLeftOut = options.sources.map(() => false);
   const lastTakenMs = options.sources.map(() => Number.NEGATIVE_INFINITY);
   const loop = startPollingLoop({ name, logger, signal, retry: RETRY, turn });
   return {
@@ -109,16 +113,23 @@ export function startDueRowsJob<Row>(options: DueRowsJobOptions<Row>): DueRowsJo
   /** Rows taken by the sources that know no pause: while they give, the next turn follows at once. */
   async function takeDue(stopping: AbortSignal): Promise<number> {
     let taken = 0;
-    for (const [index, source] of options.sources.entries()) {
+    const hadRoom = freePlaces() > 0;
+    for (const [index, source] of inTurnOrder()) {
       if (stopping.aborted || restMs(source, lastTakenMs[index]) > 0) continue;
       lastTakenMs[index] = performance.now();
       const limit = Math.min(source.max, freePlaces());
       const rows = limit > 0 ? await source.take(limit) : [];
       hasMore[index] = rows.length === limit;
+      if (hadRoom) wasLeftOut[index] = limit === 0;
       begin(rows);
       if (source.intervalMs === undefined) taken += rows.length;
     }
     return taken;
+  }
+
+  function inTurnOrder(): [number, RowSource<Row>][] {
+    const sources = [...options.sources.entries()];
+    return sources.toSorted(([a], [b]) => Number(wasLeftOut[b]) - Number(wasLeftOut[a]));
   }
 
   /** A source that has a pause, and more, is asked again as soon as its pause is over. */

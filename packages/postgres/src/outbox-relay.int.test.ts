@@ -164,7 +164,7 @@ test('an event with a lower id that commits late is not skipped', async () => {
 
 test('a wake-up publishes long before the next poll would, and failures are got over', async () => {
   let failures = 2;
-  const signal = createWakeSignal();
+  const signal = createWakeSignal({ pollMs: 60_000 });
   const relay = startOutboxRelay({
     db,
     logger,

@@ -24,7 +24,10 @@ let isStopping = false;
 export async function runService(name: string, start: () => Promise<Running>): Promise<void> {
   // The handlers stand before the service begins: a signal that comes while it boots stops it in order too.
   const starting = Promise.resolve().then(start);
-  closeWithGrace({ delay: STOP_TIMEOUT_MS, logger: false }, async ({ err, signal }) => {
+  const onTimeout = (ms: number) => {
+    process.stderr.write(`${name}: the stop took longer than ${ms} ms and is ended\n`);
+  };
+  closeWithGrace({ delay: STOP_TIMEOUT_MS, logger: false, onTimeout }, async ({ err, signal }) => {
     isStopping = true;
     if (err) process.stderr.write(`${name}: ${stackOf(err)}\n`);
     const running = await starting.catch(() => null);

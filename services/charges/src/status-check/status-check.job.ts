@@ -41,7 +41,8 @@ export function startStatusCheckJob(
         take: inTurn((turn) => leaseDueCharges(db, 'requested', { ...turn, leaseMs })),
         max: IN_FLIGHT_MAX,
       },
-      // A creation that waits for its answer does not stand behind those that only might be paid.
+      // A creation that waits for its answer does not stand behind those that only might be paid, and has its turn
+      // beside requested checks that never end.
       { take: (limit) => leaseIssuingCharges(db, { limit, leaseMs }), max: IN_FLIGHT_MAX },
       {
         take: (limit) => leaseDueCharges(db, 'routine', { limit, leaseMs }),
