@@ -172,6 +172,11 @@ const PLANTED: [string, LifeRecords, string | string[]][] = [
     ['I6 pending with Pix E1', 'I9 pending, not paid'],
   ],
   [
+    'the Pix that paid, in suspense as well',
+    aLife({ suspense: [{ ...ITEM, end_to_end_id: 'E1' }] }),
+    'I6 E1 is credited and in suspense',
+  ],
+  [
     'a second payment that nobody holds',
     aLife({ journal: [PAID, AGAIN] }),
     'I6 E2 has 0 items of suspense',

@@ -10,6 +10,7 @@ import { createLogger } from '@pixmesh/telemetry/logger';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { expect } from 'vitest';
 
+import { pidOf } from './kill-process.ts';
 import { homeOf, stack } from './mesh.ts';
 
 const PUBLISHED_MS_MAX = 60_000;
@@ -38,7 +39,7 @@ export function openBroker() {
   }).admin();
   const connected = admin.connect();
   return {
-    thaw: (service: string) => process.kill(stack().pids[service] ?? 0, 'SIGCONT'),
+    thaw: (service: string) => process.kill(pidOf(service), 'SIGCONT'),
     whileFrozen,
     holdBackCommands,
     untilPublished,
@@ -62,7 +63,7 @@ export function openBroker() {
     services: readonly string[],
     work: (since: Date) => Promise<void>,
   ): Promise<void> {
-    const pids = services.map((service) => stack().pids[service] ?? 0);
+    const pids = services.map((service) => pidOf(service));
     for (const pid of pids) process.kill(pid, 'SIGSTOP');
     try {
       await delay(FETCH_MS_MAX);

@@ -37,6 +37,8 @@ function verifyReceived(records: LifeRecords, accepted: string | null): string[]
     violations.push(`I6 ${charge.status} with Pix ${accepted}`);
   if (accepted !== null && (own.length !== 1 || own[0].amount !== charge.amount))
     violations.push(`I6 paid by ${own.map((entry) => entry.amount).join(', ')}`);
+  if (suspense.some((item) => item.end_to_end_id === accepted))
+    violations.push(`I6 ${accepted} is credited and in suspense`);
   for (const entry of paid.filter((one) => one.end_to_end_id !== accepted)) {
     const items = suspense.filter((item) => item.end_to_end_id === entry.end_to_end_id);
     if (items.length !== 1 || items[0].amount !== entry.amount)

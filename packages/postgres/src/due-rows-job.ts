@@ -114,7 +114,7 @@ export function startDueRowsJob<Row>(options: DueRowsJobOptions<Row>): DueRowsJo
   async function takeDue(stopping: AbortSignal): Promise<number> {
     let taken = 0;
     const hadRoom = freePlaces() > 0;
-    for (const [index, source] of inTurnOrder()) {
+    for (const [index, source] of inTurnOrder(options.sources, wasLeftOut)) {
       if (stopping.aborted || restMs(source, lastTakenMs[index]) > 0) continue;
       lastTakenMs[index] = performance.now();
       const limit = Math.min(source.max, freePlaces());
@@ -125,11 +125,6 @@ export function startDueRowsJob<Row>(options: DueRowsJobOptions<Row>): DueRowsJo
       if (source.intervalMs === undefined) taken += rows.length;
     }
     return taken;
-  }
-
-  function inTurnOrder(): [number, RowSource<Row>][] {
-    const sources = [...options.sources.entries()];
-    return sources.toSorted(([a], [b]) => Number(wasLeftOut[b]) - Number(wasLeftOut[a]));
   }
 
   /** A source that has a pause, and more, is asked again as soon as its pause is over. */
@@ -150,6 +145,15 @@ export function startDueRowsJob<Row>(options: DueRowsJobOptions<Row>): DueRowsJo
   function placeFreed(mayHaveMadeDue = false): void {
     if (mayHaveMadeDue || hasMore.includes(true)) signal.notify();
   }
+}
+
+/** What found no place first, each with its index. */
+function inTurnOrder<Row>(
+  sources: readonly RowSource<Row>[],
+  wasLeftOut: readonly boolean[],
+): [number, RowSource<Row>][] {
+  const order = [...sources.entries()];
+  return order.toSorted(([a], [b]) => Number(wasLeftOut[b]) - Number(wasLeftOut[a]));
 }
 
 /** What is left of the pause of a source. */

@@ -16,7 +16,7 @@ import { followTopic } from '@pixmesh/testkit/read-topic';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { testBroker, testIdentityFolder, testInfra } from '@pixmesh/testkit/test-infra';
 import { createTestTopics } from '@pixmesh/testkit/test-topics';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import { LedgerConfig } from '#config.ts';
 import { auditBooks } from '#test/audit-books.sql.ts';
@@ -43,8 +43,10 @@ let outcomes: ReturnType<typeof followTopic>;
 
 beforeAll(async () => {
   collector = await startOtlpReceiver();
-  process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] = collector.url;
+  // Read from the environment of the process, which other files share.
+  vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', collector.url);
   await startTelemetry('ledger', process.env);
+  vi.unstubAllEnvs();
   database = await createTestDatabase('ledger');
   ({ topicPrefix } = await createTestTopics());
   ledger = await startLedger(testConfig());

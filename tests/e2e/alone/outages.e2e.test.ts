@@ -6,6 +6,7 @@ import { sampled, scaled } from '@pixmesh/testkit/long-runs';
 import { afterEach, expect, test } from 'vitest';
 
 import { expectNoBreaks } from '../find-breaks.ts';
+import { pidOf } from '../kill-process.ts';
 import {
   admin,
   aMerchant,
@@ -55,7 +56,7 @@ test('an acquirer away while callbacks are pending stalls nothing and loses noth
 test('a broker away delays events and refuses no creation', async () => {
   const merchant = await aMerchant();
   const path = `/${randomUUID()}`;
-  process.kill(stack().pids['kafka'] ?? 0, 'SIGSTOP');
+  process.kill(pidOf('kafka'), 'SIGSTOP');
   const charges: string[] = [];
   try {
     const endMs = performance.now() + OUTAGE_MS;
@@ -68,7 +69,7 @@ test('a broker away delays events and refuses no creation', async () => {
       await simulator.pay(created.body.id);
     }
   } finally {
-    process.kill(stack().pids['kafka'] ?? 0, 'SIGCONT');
+    process.kill(pidOf('kafka'), 'SIGCONT');
   }
   console.log(`created while the broker was away: ${charges.length}`);
   for (const id of charges) await waitUntilPaid(merchant, id, RECOVERY_MS_MAX);
@@ -78,7 +79,7 @@ test('a broker away delays events and refuses no creation', async () => {
 test('a broker killed comes back by itself and everything arrives', async () => {
   const merchant = await aMerchant();
   const path = `/${randomUUID()}`;
-  process.kill(stack().pids['kafka'] ?? 0, 'SIGKILL');
+  process.kill(pidOf('kafka'), 'SIGKILL');
   const charges = await createMany(merchant, 20, {
     webhook_url: `http://a.receiver.example.com${path}`,
   });
@@ -129,7 +130,7 @@ async function killInTurn(
   const kills: string[] = [];
   const paymentsBefore: number[] = [];
   for (const name of KILLED) {
-    const pid = stack().pids[name] ?? 0;
+    const pid = pidOf(name);
     paymentsBefore.push(countPayments());
     process.kill(pid, 'SIGKILL');
     kills.push(name);

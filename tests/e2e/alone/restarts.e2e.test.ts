@@ -5,6 +5,7 @@ import { sampled } from '@pixmesh/testkit/long-runs';
 import { expect, test } from 'vitest';
 
 import { expectNoBreaks } from '../find-breaks.ts';
+import { pidOf } from '../kill-process.ts';
 import {
   aMerchant,
   call,
@@ -59,7 +60,7 @@ test.each(sampled(FROZEN, 1).map((frozen) => ({ frozen })))(
 async function killEach(merchant: Merchant, title: string): Promise<void> {
   const figures: string[] = [];
   for (const [name, serve] of KILLED) {
-    const pid = stack().pids[name] ?? 0;
+    const pid = pidOf(name);
     expect((await serve(merchant)).status).toBe(200);
     const killedMs = performance.now();
     process.kill(pid, 'SIGKILL');
@@ -77,7 +78,7 @@ async function killEach(merchant: Merchant, title: string): Promise<void> {
 
 async function withFrozen<T>(name: string | null, work: () => Promise<T>): Promise<T> {
   if (name === null) return await work();
-  const pid = stack().pids[name] ?? 0;
+  const pid = pidOf(name);
   expect(pid).toBeGreaterThan(0);
   process.kill(pid, 'SIGSTOP');
   try {

@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { requestRestart, requestScale } from '@pixmesh/local-stack/mesh/control-client';
 
-import { killProcess } from '../kill-process.ts';
-import { stack, waitForRestart } from '../mesh.ts';
+import { killProcess, pidOf } from '../kill-process.ts';
+import { waitForRestart } from '../mesh.ts';
 
 export const SERVICES = ['gateway', 'charges', 'payouts', 'ledger', 'webhook-dispatcher'];
 
@@ -81,7 +81,7 @@ export async function actAtRandom(input: {
 }
 
 async function freeze(name: string): Promise<void> {
-  const pid = stack().pids[name] ?? 0;
+  const pid = pidOf(name);
   process.kill(pid, 'SIGSTOP');
   try {
     await delay(FREEZE_MS);

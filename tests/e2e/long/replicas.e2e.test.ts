@@ -12,16 +12,8 @@ import { aSubscribedMerchant } from '../../lives/subscribed-merchant.ts';
 import { type ClientHistory, createClientHistory } from '../client-history.ts';
 import { findBreaks } from '../find-breaks.ts';
 import { findViolations } from '../find-violations.ts';
-import { killProcess } from '../kill-process.ts';
-import {
-  admin,
-  type FaultRule,
-  type Merchant,
-  simulator,
-  stack,
-  v1,
-  waitForRestart,
-} from '../mesh.ts';
+import { killProcess, pidOf } from '../kill-process.ts';
+import { admin, type FaultRule, type Merchant, simulator, v1, waitForRestart } from '../mesh.ts';
 import { bootOwnStack } from '../own-stack.ts';
 import { aPayingMerchant, COST_CENTS, fund } from '../payout-calls.ts';
 
@@ -167,8 +159,7 @@ async function goesOn(load: Load, when: string): Promise<void> {
 }
 
 async function freeze(name: string): Promise<void> {
-  const pid = stack().pids[name] ?? 0;
-  expect([name, pid > 0]).toEqual([name, true]);
+  const pid = pidOf(name);
   process.kill(pid, 'SIGSTOP');
   try {
     await delay(OUTAGE_MS);
