@@ -23,6 +23,17 @@ export type RowSource<Row> = {
   intervalMs?: number;
 };
 
+type AskedSource<Row> = {
+  source: RowSource<Row>;
+  /** Whether it may have more than there was room for: then a free place is a reason to ask again. */
+  hasMore: boolean;
+  /** Whether the last turn that began with a free place had none for it. */
+  wasLeftOut: boolean;
+  lastTakenMs: number;
+};
+
+const NOT_ASKED_YET = { hasMore: false, wasLeftOut: false, lastTakenMs: Number.NEGATIVE_INFINITY };
+
 export type DueRowsJobOptions<Row> = {
   /** Names the job in the log, and the span of one row's work. */
   name: string;
@@ -71,10 +82,7 @@ export function startDueRowsJob<Row>(options: DueRowsJobOptions<Row>): DueRowsJo
   const taking = new Set<Promise<void>>();
   let kept = 0;
   let isStopping = false;
-  /** Of each source, whether it may have more than there was room for: then a free place is a reason to ask again. */
-  const hasMore = options.sources.map(() => false);
-  const wasLeftOut = options.sources.map(() => false);
-  const lastTakenMs = options.sources.map(() => Number.NEGATIVE_INFINITY);
+  const sources = options.sources.map((source) => ({ source, ...NOT_ASKED_YET }));
   const loop = startPollingLoop({ name, logger, signal, retry: RETRY, turn });
   return {
     isAlive: loop.isAlive,
@@ -107,32 +115,25 @@ export function startDueRowsJob<Row>(options: DueRowsJobOptions<Row>): DueRowsJo
 
   async function turn({ stopping }: TurnContext): Promise<NextTurn> {
     const taken = await takeDue(stopping);
-    return { pauseMs: taken > 0 ? 0 : nextInMs() };
+    return { pauseMs: taken > 0 ? 0 : nextInMs(sources, pollMs) };
   }
 
   /** Rows taken by the sources that know no pause: while they give, the next turn follows at once. */
   async function takeDue(stopping: AbortSignal): Promise<number> {
     let taken = 0;
     const hadRoom = freePlaces() > 0;
-    for (const [index, source] of inTurnOrder(options.sources, wasLeftOut)) {
-      if (stopping.aborted || restMs(source, lastTakenMs[index]) > 0) continue;
-      lastTakenMs[index] = performance.now();
+    for (const asked of leftOutFirst(sources)) {
+      const { source } = asked;
+      if (stopping.aborted || restMs(asked) > 0) continue;
+      asked.lastTakenMs = performance.now();
       const limit = Math.min(source.max, freePlaces());
       const rows = limit > 0 ? await source.take(limit) : [];
-      hasMore[index] = rows.length === limit;
-      if (hadRoom) wasLeftOut[index] = limit === 0;
+      asked.hasMore = rows.length === limit;
+      if (hadRoom) asked.wasLeftOut = limit === 0;
       begin(rows);
       if (source.intervalMs === undefined) taken += rows.length;
     }
     return taken;
-  }
-
-  /** A source that has a pause, and more, is asked again as soon as its pause is over. */
-  function nextInMs(): number {
-    const rests = options.sources.map((source, index) =>
-      source.intervalMs && hasMore[index] ? restMs(source, lastTakenMs[index]) : pollMs,
-    );
-    return Math.max(1, Math.min(pollMs, ...rests));
   }
 
   function begin(rows: readonly Row[]): void {
@@ -143,22 +144,26 @@ export function startDueRowsJob<Row>(options: DueRowsJobOptions<Row>): DueRowsJo
   }
 
   function placeFreed(mayHaveMadeDue = false): void {
-    if (mayHaveMadeDue || hasMore.includes(true)) signal.notify();
+    if (mayHaveMadeDue || sources.some(({ hasMore }) => hasMore)) signal.notify();
   }
 }
 
-/** What found no place first, each with its index. */
-function inTurnOrder<Row>(
-  sources: readonly RowSource<Row>[],
-  wasLeftOut: readonly boolean[],
-): [number, RowSource<Row>][] {
-  const order = [...sources.entries()];
-  return order.toSorted(([a], [b]) => Number(wasLeftOut[b]) - Number(wasLeftOut[a]));
+/** What found no place first. */
+function leftOutFirst<Row>(sources: readonly AskedSource<Row>[]): AskedSource<Row>[] {
+  return sources.toSorted((a, b) => Number(b.wasLeftOut) - Number(a.wasLeftOut));
+}
+
+/** A source that has a pause, and more, is asked again as soon as its pause is over. */
+function nextInMs<Row>(sources: readonly AskedSource<Row>[], pollMs: number): number {
+  const rests = sources.map((asked) =>
+    asked.source.intervalMs && asked.hasMore ? restMs(asked) : pollMs,
+  );
+  return Math.max(1, Math.min(pollMs, ...rests));
 }
 
 /** What is left of the pause of a source. */
-function restMs({ intervalMs = 0 }: { intervalMs?: number }, lastTakenMs = 0): number {
-  return intervalMs - (performance.now() - lastTakenMs);
+function restMs<Row>({ source, lastTakenMs }: AskedSource<Row>): number {
+  return (source.intervalMs ?? 0) - (performance.now() - lastTakenMs);
 }
 
 async function workOn<Row>(options: DueRowsJobOptions<Row>, row: Row): Promise<void> {
