@@ -32,43 +32,48 @@ export function createCodec(registryUrl: string, messages: readonly MessageType[
   const ajv = createAjv();
   const client = createRegistryClient(registryUrl, ajv);
   const ownTexts = new Map(messages.map((message) => [subjectOf(message), registryText(message)]));
-  const ownIds = new Map<string, number>();
   const texts = new Map<number, string>();
   /** By subject and text. */
   const ids = new Map<string, Map<string, number>>();
   return {
     encode: async (message, value) => {
       const subject = subjectOf(message);
-      const [first, ...others] = idsOf(subject);
-      if (first === undefined) throw new Error(`no schema learned for ${subject}`);
-      return await client.encode(first, value).catch(async (refusal: unknown) => {
-        for (const id of others) {
-          const encoded = await client.encode(id, value).catch(() => null);
-          if (encoded !== null) return encoded;
-        }
-        throw refusal;
-      });
+      const own = ownIdOf(subject);
+      if (own === undefined) return await encodeByOthers(subject, value);
+      return await client
+        .encode(own, value)
+        .catch((refusal: unknown) => encodeByOthers(subject, value, refusal));
     },
     decode: (value) => client.decode(value) as Promise<unknown>,
     learn: ({ subject, id, text }) => {
-      const known = ids.get(subject) ?? new Map<string, number>();
-      ids.set(subject, known.set(text, id));
       if (texts.get(id) !== text) {
         texts.set(id, text);
         client.cache.setSchema(id, SchemaType.JSON, compiledWhenNeeded(ajv, text));
       }
-      if (ownTexts.get(subject) !== text || ownIds.get(subject) === id) return false;
-      ownIds.set(subject, id);
-      return true;
+      const known = ids.get(subject) ?? new Map<string, number>();
+      const isChanged = known.get(text) !== id;
+      ids.set(subject, known.set(text, id));
+      return isChanged && ownTexts.get(subject) === text;
     },
-    missing: () => [...ownTexts.keys()].filter((subject) => !ownIds.has(subject)),
+    missing: () => [...ownTexts.keys()].filter((subject) => ownIdOf(subject) === undefined),
   };
 
-  /** Its own first, then the latest: the registry counts them. */
-  function idsOf(subject: string): number[] {
-    const own = ownIds.get(subject);
-    const others = [...(ids.get(subject)?.values() ?? [])].filter((id) => id !== own);
-    return [...(own === undefined ? [] : [own]), ...others.toSorted((a, b) => b - a)];
+  function ownIdOf(subject: string): number | undefined {
+    return ids.get(subject)?.get(ownTexts.get(subject) ?? '');
+  }
+
+  /** By the latest that takes it: the registry counts its ids. */
+  async function encodeByOthers(
+    subject: string,
+    value: object,
+    refusal: unknown = new Error(`no schema learned for ${subject}`),
+  ): Promise<Buffer> {
+    const known = [...(ids.get(subject)?.values() ?? [])].toSorted((a, b) => b - a);
+    for (const id of known) {
+      const encoded = await client.encode(id, value).catch(() => null);
+      if (encoded !== null) return encoded;
+    }
+    throw refusal;
   }
 }
 
