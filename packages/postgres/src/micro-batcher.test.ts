@@ -112,7 +112,6 @@ describe('a batch that is refused for its content', () => {
             if (some.some(({ isGood }) => !isGood)) throw new TypeError('refused');
             return some.map(({ index }) => `wrote ${index}`);
           },
-          blamesContent: (error) => error instanceof TypeError,
           alone: async ({ index }, refusal) => `refused ${index}: ${(refusal as Error).message}`,
         });
         expect(outcomes).toEqual(
@@ -127,7 +126,6 @@ describe('a batch that is refused for its content', () => {
       write: async () => {
         throw new Error('away');
       },
-      blamesContent: () => false,
       alone: async () => 'refused alone',
     });
     await expect(writing).rejects.toThrow('away');

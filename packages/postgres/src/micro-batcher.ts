@@ -1,6 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { OWN_WORK, runForAccount } from '@pixmesh/fair-share/current-account';
+import { isBug } from '@pixmesh/kernel/app-error';
+import { z } from 'zod';
+
+import { blamesContent } from './database-error.ts';
 
 export type MicroBatcher<Item, Outcome> = {
   /** Hands an item in and waits for what became of it. */
@@ -73,13 +77,12 @@ export function createMicroBatcher<Item, Outcome>(options: {
 
 /**
  * Writes a batch whose content may be refused: it is halved until the culprit stands alone, and only the culprit is
- * given to `alone`. Outcomes come in the order of the items, which keep theirs. Errors that blame no content pass.
+ * given to `alone`. Outcomes come in the order of the items, which keep theirs. Errors that blame no item pass.
  */
 export async function writeOrHalve<Item, Outcome>(
   items: readonly Item[],
   how: {
     write(items: readonly Item[]): Promise<Outcome[]>;
-    blamesContent(error: unknown): boolean;
     alone(item: Item, refusal: unknown): Promise<Outcome>;
   },
 ): Promise<Outcome[]> {
@@ -88,10 +91,18 @@ export async function writeOrHalve<Item, Outcome>(
   try {
     return await how.write(items);
   } catch (error) {
-    if (!how.blamesContent(error)) throw error;
+    if (!blamesItem(error)) throw error;
     if (items.length === 1) return [await how.alone(first, error)];
     const middle = Math.ceil(items.length / 2);
     const front = await writeOrHalve(items.slice(0, middle), how);
     return [...front, ...(await writeOrHalve(items.slice(middle), how))];
   }
+}
+
+/**
+ * A statement that the database refused for its values, a message that its own schema refuses, or an item that our own
+ * program fails on. Other errors of the database blame no item.
+ */
+export function blamesItem(error: unknown): boolean {
+  return error instanceof z.ZodError || isBug(error) || blamesContent(error);
 }

@@ -1,7 +1,4 @@
-import { isBug } from '@pixmesh/kernel/app-error';
-import { z } from 'zod';
-
-import { blamesContent, isRepeatable } from './database-error.ts';
+import { isRepeatable } from './database-error.ts';
 import { createMicroBatcher, writeOrHalve } from './micro-batcher.ts';
 import { repeat } from './repeat.ts';
 
@@ -45,7 +42,6 @@ export function createWriteBatcher<Item, Outcome>(
           kind: 'written',
           outcome,
         })),
-      blamesContent: (error) => blamesContent(error) || isBug(error) || error instanceof z.ZodError,
       alone: async (_item, error) => ({ kind: 'refused', error }),
     });
   }

@@ -1,10 +1,8 @@
-import { isBug } from '@pixmesh/kernel/app-error';
 import type { AccountId } from '@pixmesh/kernel/ids';
-import { blamesContent, isLockTimeout } from '@pixmesh/postgres/database-error';
-import { writeOrHalve } from '@pixmesh/postgres/micro-batcher';
+import { isLockTimeout } from '@pixmesh/postgres/database-error';
+import { blamesItem, writeOrHalve } from '@pixmesh/postgres/micro-batcher';
 import { onCommit } from '@pixmesh/postgres/on-commit';
 import type { Database } from '@pixmesh/postgres/pool';
-import { z } from 'zod';
 
 import type { LedgerCommand } from '#commands/ledger-command.ts';
 import type { BatchOutcome, Outcome } from '#commands/outcome.ts';
@@ -42,7 +40,6 @@ export async function executeBatch(
   const execute = (some: readonly LedgerCommand[]) => executeUnlocked(deps, some, locked);
   return await writeOrHalve(commands, {
     write: execute,
-    blamesContent: isToBlame,
     alone: (command, refusal) => executeAlone(execute, command, refusal),
   });
 }
@@ -97,18 +94,10 @@ async function executeAlone(
     const [outcome] = await execute([command]);
     return outcome!;
   } catch (error) {
-    if (!isToBlame(error)) throw error;
+    if (!blamesItem(error)) throw error;
     const { code, constraint } = refusal as { code?: string; constraint?: string };
     const cause = constraint ?? code ?? (refusal as Error).name;
     const message = `command ${command.commandId} cannot be written: ${cause}`;
     return { kind: 'rejected', reason: 'unwritable', message };
   }
-}
-
-/**
- * A statement that the database refused for its values, an event that its own schema refuses, or a command that our
- * own program fails on. Other errors of the database blame no command.
- */
-function isToBlame(error: unknown): boolean {
-  return error instanceof z.ZodError || isBug(error) || blamesContent(error);
 }

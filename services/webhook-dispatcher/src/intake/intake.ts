@@ -1,8 +1,7 @@
 import type { EventName } from '@pixmesh/contracts/events/event-catalogue';
-import { AppError, isBug } from '@pixmesh/kernel/app-error';
+import { AppError } from '@pixmesh/kernel/app-error';
 import { timeOfId } from '@pixmesh/kernel/ids';
 import { createMicroBatcher, writeOrHalve } from '@pixmesh/postgres/micro-batcher';
-import { blamesContent } from '@pixmesh/postgres/database-error';
 import { withSpan } from '@pixmesh/telemetry/tracing';
 
 import { type IncomingEvent, readEvent, type ResourceEvent } from './read-event.ts';
@@ -57,7 +56,6 @@ async function storeBatch(
           await storeEvents(deps, some);
           return some.map(() => null);
         },
-        blamesContent: (error) => blamesContent(error) || isBug(error),
         alone: async (event, refusal) => unstorable(event, refusal),
       }),
     );
