@@ -1,3 +1,4 @@
+import { createPollPace } from '@pixmesh/service/poll-pace';
 import { type PollingLoop, startPollingLoop } from '@pixmesh/service/polling-loop';
 import { createWakeSignal, type WakeSignal } from '@pixmesh/service/wake-signal';
 import type { Logger } from '@pixmesh/telemetry/logger';
@@ -7,10 +8,6 @@ import { named, sql, type Statement } from './sql.ts';
 
 /** What was not notified in this process is found this soon: rows whose time has come, and those of other processes. */
 const POLL_INTERVAL_MS = 250;
-/** The same once nothing has been due for `IDLE_AFTER_MS`. */
-const IDLE_INTERVAL_MS = 1_000;
-/** Longer than a job takes to plan the next check of what it has just checked. */
-const IDLE_AFTER_MS = 5_000;
 /** What is polled for here is polled for by its own job only this often, should a condition here miss something. */
 const BACKSTOP_MS = 10_000;
 /** While it fails, jobs find out by themselves that the database is away; it is there soon after. */
@@ -36,7 +33,7 @@ export function startDueWorkPoll<Job extends string>(deps: {
 }): PollingLoop {
   const { db, logger, dueWork, signals } = deps;
   const statement = named('due_work_poll', pollFor(dueWork));
-  let dueMs = performance.now();
+  const pace = createPollPace(POLL_INTERVAL_MS);
   return startPollingLoop({
     name: 'poll for due work',
     logger,
@@ -44,9 +41,8 @@ export function startDueWorkPoll<Job extends string>(deps: {
     turn: async () => {
       const due = await db.query<{ job: Job }>(statement);
       for (const { job } of due) signals[job].notify();
-      const nowMs = performance.now();
-      if (due.length > 0) dueMs = nowMs;
-      return { pauseMs: nowMs - dueMs < IDLE_AFTER_MS ? POLL_INTERVAL_MS : IDLE_INTERVAL_MS };
+      pace.note(due.length > 0);
+      return { pauseMs: pace.intervalMs() };
     },
   });
 }

@@ -1,3 +1,4 @@
+import { createPollPace } from '@pixmesh/service/poll-pace';
 import {
   type NextTurn,
   type PollingLoop,
@@ -25,7 +26,7 @@ type Deps = ChangeDeps & { logger: Logger };
 
 /** What becomes due within one tick is done together. */
 const TICK_MS = 40;
-/** Finds what an earlier process left, and what was planned for later than this. */
+/** Finds what an earlier process left, and what was planned for later than this; less often after seconds without either. */
 const POLL_INTERVAL_MS = 250;
 
 /**
@@ -35,12 +36,14 @@ const POLL_INTERVAL_MS = 250;
  */
 export function startDueWork(deps: Deps): DueWork {
   const signal = createWakeSignal();
+  const pace = createPollPace(POLL_INTERVAL_MS);
   let expectedUntilMs = 0;
   let isTicking = false;
   const loop = startPollingLoop({ name: 'due work', logger: deps.logger, signal, turn });
   return { ...loop, expect };
 
   function expect(inMs: number): void {
+    pace.note(true);
     // The poll is soon enough for what is further away.
     if (inMs > POLL_INTERVAL_MS) return;
     expectedUntilMs = Math.max(expectedUntilMs, performance.now() + inMs + TICK_MS);
@@ -52,13 +55,14 @@ export function startDueWork(deps: Deps): DueWork {
     const isAnnounced = isWoken && !isTicking;
     const isMore = !isAnnounced && (await doDueWork());
     isTicking = isMore || isAnnounced || expectedUntilMs > performance.now();
-    if (!isTicking) return { pauseMs: POLL_INTERVAL_MS };
+    if (!isTicking) return { pauseMs: pace.intervalMs() };
     return { pauseMs: 0, gatherMs: isMore ? 0 : TICK_MS };
   }
 
   /** Returns whether there may be more at once. */
   async function doDueWork(): Promise<boolean> {
     const due = await readDueWork(deps.db);
+    pace.note(Object.values(due).includes(true));
     const moved = due.sends
       ? await deps.db.transaction((tx) => moveDueSends(tx, deps))
       : { count: 0, hasNext: false };

@@ -1,4 +1,5 @@
 import { newId } from '@pixmesh/kernel/ids';
+import type { Database } from '@pixmesh/postgres/pool';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -181,6 +182,23 @@ describe('an idle sender', () => {
     }
     // The best of ten: the machine is shared with other tests, and a poll would never be this quick each time.
     expect(Math.min(...latencies)).toBeLessThan(50);
+  });
+
+  test('polls less often once it has had no lane for seconds, and finds what nobody told it of', async () => {
+    await using receiver = await startReceiver();
+    const claimedMs: number[] = [];
+    const counted: Database = {
+      ...database.db,
+      query: async (statement) => {
+        claimedMs.push(performance.now());
+        return await database.db.query(statement);
+      },
+    };
+    await using _sender = startSenderTo(counted, { shop: receiver });
+    const pauseMs = () => Number(claimedMs.at(-1)) - Number(claimedMs.at(-2));
+    await eventually(() => expect(pauseMs()).toBeGreaterThan(900), 15_000);
+    await take(database.db, aChargeEvent());
+    await eventually(() => expect(receiver.requests).toHaveLength(1));
   });
 });
 

@@ -1,6 +1,7 @@
 import { within } from '@pixmesh/kernel/within';
 import { isDatabaseAway } from '@pixmesh/postgres/database-error';
 import type { Database } from '@pixmesh/postgres/pool';
+import { createPollPace } from '@pixmesh/service/poll-pace';
 import { type NextTurn, startPollingLoop } from '@pixmesh/service/polling-loop';
 import { createWakeSignal } from '@pixmesh/service/wake-signal';
 import type { Logger } from '@pixmesh/telemetry/logger';
@@ -19,7 +20,7 @@ import { createQueuedSends, type QueuedSends } from './queued-sends.ts';
 import { createRunningSends } from './running-sends.ts';
 import { createSenderTurns } from './sender-turns.ts';
 
-/** Whatever was not notified: what is due is found this soon. */
+/** Whatever was not notified: what is due is found this soon, unless the sender has had no lane for seconds. */
 const POLL_INTERVAL_MS = 200;
 /** Between the beginnings of two turns: what comes meanwhile shares the next one. */
 const TURN_INTERVAL_MS = 8;
@@ -90,6 +91,7 @@ export function startSender(deps: SenderDeps): Sender {
   const turns = createSenderTurns({ ...deps, keeper, rates, recorder, sends });
   const parts = { keeper, rates, recorder, sends, turns };
   const queued = createQueuedSends({ ...deps, ...parts, leaseLeftMsMin: leaseLeftMsMinOf(deps) });
+  const pace = createPollPace(POLL_INTERVAL_MS);
   let polledMs = -Infinity;
   const loop = startPollingLoop({ name: 'sender', logger, signal, turn });
   const state = (): SenderState => ({
@@ -117,10 +119,11 @@ export function startSender(deps: SenderDeps): Sender {
   async function turn(): Promise<NextTurn> {
     const startedMs = performance.now();
     // A timer may end up to a millisecond early.
-    const isPoll = startedMs - polledMs >= POLL_INTERVAL_MS - 1;
+    const isPoll = startedMs - polledMs >= pace.intervalMs() - 1;
     if (isPoll) polledMs = startedMs;
     const isMore = await notingOutages(keeper, turns.turn(isPoll));
-    const pauseMs = isMore ? 0 : Math.ceil(polledMs + POLL_INTERVAL_MS - performance.now());
+    pace.note(keeper.lanes.size > 0);
+    const pauseMs = isMore ? 0 : Math.ceil(polledMs + pace.intervalMs() - performance.now());
     return { pauseMs, gatherMs: TURN_INTERVAL_MS };
   }
 
