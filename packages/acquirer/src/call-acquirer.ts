@@ -1,4 +1,5 @@
 import { assertNever } from '@pixmesh/kernel/app-error';
+import { waitAndRead } from '@pixmesh/kernel/wait-and-read';
 import type { Dispatcher, Pool } from 'undici';
 
 import type { TokenSource } from './access-token.ts';
@@ -51,9 +52,9 @@ const PROBE_AFTER_SHARE = 0.5;
 
 /**
  * Calls in equal turns by account, with a token, the whole of it (token, request, body) under one deadline that begins
- * when the call has its place: neither the breaker nor a measurement of the provider sees time in our own queue. Each
- * operation has a breaker of its own: a provider whose lists are down still issues and pays, and calls for what is down
- * must not keep others away.
+ * when the call has its place: neither the breaker nor a measurement of the provider sees time in our own queue, or in
+ * which this process had no turn. Each operation has a breaker of its own: a provider whose lists are down still issues
+ * and pays, and calls for what is down must not keep others away.
  */
 export function createCallAcquirer(deps: {
   pool: Pool;
@@ -94,7 +95,10 @@ export function createCallAcquirer(deps: {
 
   async function callInTime(call: AcquirerCall): Promise<CallResult> {
     const deadline = new AbortController();
-    const timer = setTimeout(() => deadline.abort(timeoutError()), deps.timeoutMs);
+    const ended = new AbortController();
+    void waitAndRead(deps.timeoutMs, ended.signal).then((isOver) => {
+      if (isOver) deadline.abort(timeoutError());
+    });
     const caller = call.options?.signal;
     const signal = caller ? AbortSignal.any([deadline.signal, caller]) : deadline.signal;
     try {
@@ -102,7 +106,7 @@ export function createCallAcquirer(deps: {
       const hasGivenUp = caller?.aborted === true && !deadline.signal.aborted;
       return hasGivenUp && result.kind === 'unknown' ? givenUp(result) : result;
     } finally {
-      clearTimeout(timer);
+      ended.abort();
     }
   }
 }

@@ -84,6 +84,16 @@ describe('issuing', () => {
     });
   });
 
+  it('reads an answer that came while this process stood still for longer than the deadline', async () => {
+    await using client = provider.connect(HASTY_MS);
+    expect(await client.issueCharge(TO_ISSUE)).toMatchObject({ kind: 'issued' });
+    provider.answerCall = (_, response) => {
+      json(response, 201, CHARGE);
+      standStill(2 * HASTY_MS);
+    };
+    expect(await client.issueCharge(TO_ISSUE)).toMatchObject({ kind: 'issued' });
+  });
+
   it.each<[string, string, Handler]>([
     ...hostileAnswers(201, ANSWER_BYTES_MAX),
     ['a duplicate', 'status_409', (_, r) => efi(r, 409, 'txid_duplicado')],
@@ -302,3 +312,9 @@ describe('the token', () => {
     expect(provider.calls).toHaveLength(0);
   });
 });
+
+/** Nothing else runs in this process meanwhile. */
+function standStill(ms: number): void {
+  const endMs = performance.now() + ms;
+  while (performance.now() < endMs) continue;
+}

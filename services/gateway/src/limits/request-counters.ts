@@ -1,6 +1,5 @@
-import { setImmediate, setTimeout as delay } from 'node:timers/promises';
-
 import { newId } from '@pixmesh/kernel/ids';
+import { waitAndRead } from '@pixmesh/kernel/wait-and-read';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { countUnsharedRequest, reportLimitsShared, reportLimitsUnshared } from '#events.ts';
@@ -130,18 +129,5 @@ async function inTime<Answer>(answer: Promise<Answer>, timeoutMs: number): Promi
     return given.value;
   } finally {
     timer.abort();
-  }
-}
-
-/**
- * Ends early when the signal is aborted. Waits in two halves, and then until sockets have been read: where one turn of
- * the event loop takes longer than `ms`, the answer may be there and not read yet.
- */
-async function waitAndRead(ms: number, signal: AbortSignal): Promise<void> {
-  try {
-    for (const part of [ms / 2, ms / 2]) await delay(part, undefined, { signal });
-    await setImmediate(undefined, { signal });
-  } catch {
-    // No longer waited for.
   }
 }
