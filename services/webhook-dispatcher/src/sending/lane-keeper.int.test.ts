@@ -9,6 +9,7 @@ import { lockLanesToQueue } from '#lanes/lanes.sql.ts';
 import { databaseClock } from '#schedule-clock.ts';
 
 import { createLaneKeeper, type LaneKeeper } from './lane-keeper.ts';
+import { LANES_MAX } from './lane-rotation.ts';
 
 /** No shorter than a lease, so that each renewal renews all lanes. */
 const TIMEOUT_MS = 60_000;
@@ -74,6 +75,21 @@ test('of an account with many lanes that fail those that were served go back int
   }
   await keeper.rotate({ forSlots: new Set(), forRate: new Set(), ofFailing: new Set([accountId]) });
   expect(new Set(keeper.lanes.keys())).toEqual(new Set([unserved, good]));
+});
+
+test('however many accounts have lanes that fail, one that does not is claimed soon', async () => {
+  const keeper = aKeeper();
+  const failing = Array.from({ length: LANES_MAX + 1 }, () => newId());
+  await database.db.query(sql`
+    insert into lanes (id, account_id, failure_count, claimable_at)
+    select id, id, 1, now() - interval '1 second' from unnest(${failing}::uuid[]) as lane (id)`);
+  while (await keeper.claim(64, new Set())) continue;
+  expect(keeper.lanes.size).toBe(LANES_MAX);
+  const healthy = newId();
+  await insertDueLanes([healthy]);
+  await keeper.rotate({ forSlots: new Set(), forRate: new Set(), ofFailing: new Set() });
+  while (await keeper.claim(64, new Set())) continue;
+  expect(keeper.lanes.has(healthy)).toBe(true);
 });
 
 test('nothing is sent in a lane whose release got no answer before it is renewed, and another may have it', async () => {

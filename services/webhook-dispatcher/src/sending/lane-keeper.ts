@@ -8,12 +8,10 @@ import { START_MARGIN_MS } from '#lanes/lease.ts';
 import { type OwnedLane, toOwnedLane } from '#lanes/owned-lane.ts';
 import type { ScheduleClock } from '#schedule-clock.ts';
 
-import { createLaneRotation, type LaneRotation } from './lane-rotation.ts';
+import { createLaneRotation, type LaneRotation, LANES_MAX } from './lane-rotation.ts';
 
 /** Lanes per claim. */
 const CLAIM_MAX = 64;
-/** Lanes that a process has at most. */
-const LANES_MAX = 4_096;
 
 /**
  * For so long after an outage no lane is taken over: its owner may live and still have outcomes to store. A sender

@@ -4,6 +4,13 @@ import type { OwnedLane } from '#lanes/owned-lane.ts';
 import { returnLanes, releaseLanes } from '#lanes/release-lanes.sql.ts';
 import type { ScheduleClock } from '#schedule-clock.ts';
 
+/** Lanes that a process has at most. */
+export const LANES_MAX = 4_096;
+/**
+ * At each poll so many places are free for lanes of all accounts: where lanes that fail take them, those are returned
+ * that wait for a slot.
+ */
+const PLACES_KEPT = 512;
 /**
  * A lane with nothing to do is released after this long. One that waits for a slot or its rate has something to do. What
  * comes to a lane that is kept waits for no claim.
@@ -63,10 +70,15 @@ export function createLaneRotation({ db, clock, lanes }: RotationDeps): LaneRota
       else lane.servedCount = 0;
     }
     const free = [...lanes.values()].filter((lane) => lane.inFlight.size === 0);
-    const over = free.filter(
-      ({ isDraining, mayBeDue, accountId }) => isDraining || (mayBeDue && forSlots.has(accountId)),
+    const over = new Set(
+      free.filter(
+        ({ isDraining, mayBeDue, accountId }) =>
+          isDraining || (mayBeDue && forSlots.has(accountId)),
+      ),
     );
-    if (over.length > 0) await returnToOthers(over);
+    const placesMissing = PLACES_KEPT - (LANES_MAX - lanes.size + over.size);
+    for (const lane of lastFailing(free, placesMissing)) over.add(lane);
+    if (over.size > 0) await returnToOthers([...over]);
     const idleMs = lanes.size > LANES_MANY ? IDLE_MS_OF_MANY : IDLE_MS;
     await release(
       free.filter(
@@ -105,6 +117,15 @@ export function createLaneRotation({ db, clock, lanes }: RotationDeps): LaneRota
       returned.set(id, performance.now());
     }
   }
+}
+
+/** Up to `count` of those that fail and have something to do; the others were claimed before them. */
+function lastFailing(lanes: readonly OwnedLane[], count: number): OwnedLane[] {
+  if (count <= 0) return [];
+  return lanes
+    .filter(({ failureCount, mayBeDue }) => failureCount > 0 && mayBeDue)
+    .toSorted((one, other) => other.claimedMs - one.claimedMs)
+    .slice(0, count);
 }
 
 /** Without an answer they may be another sender's already: nothing is sent in them before they are renewed. */
