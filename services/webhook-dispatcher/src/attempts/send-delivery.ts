@@ -31,8 +31,8 @@ export type SendDeps = {
 };
 
 /**
- * What is to be sent, under which claim, when by the process's own clock it was fetched, and whether the limit of its
- * account has lately made its deliveries wait.
+ * What is to be sent, under which claim, when by the process's own clock it was fetched, and whether it has waited for
+ * the limit of its account.
  */
 export type DeliveryToSend = {
   due: DueDelivery;

@@ -11,13 +11,13 @@ const REFRESH_MS = 1_000;
 /** An account whose rate is used up is not asked about for as long as one delivery takes, within these. */
 const PAUSE_MS_MIN = 50;
 const PAUSE_MS_MAX = 500;
-/** What waited for a limit is late for so long after it was last used up. */
+/** What has waited for a limit and is not sent for so long after its pause is late by our own fault. */
 const LATELY_MS = 60_000;
 
 /** The limits on deliveries per second, of which all senders take. */
 export type DeliveryRates = {
-  /** Whether its limit has lately made deliveries of the account wait. */
-  wasRateLimited(accountId: string): boolean;
+  /** Whether its limit has made a delivery of the account wait that was due since that moment and may be sent now. */
+  hasWaited(accountId: string, sinceMs: number): boolean;
   /** Whether deliveries of the account have a limit, or none is known yet. */
   isLimited(accountId: string): boolean;
   /** Accounts of which nothing may be sent at this moment. */
@@ -38,11 +38,12 @@ export function createDeliveryRates({ db, clock, accountOf }: Deps): DeliveryRat
   let rates: ReadonlyMap<string, number> = new Map();
   let refreshedMs = -Infinity;
   const pausedUntilMs = new Map<string, number>();
-  const usedUpMs = new Map<string, number>();
-  return { wasRateLimited, isLimited, paused, admit, returnUnused };
+  /** When the last pause of an account was over in which something may have waited. */
+  const waitedUntilMs = new Map<string, number>();
+  return { hasWaited, isLimited, paused, admit, returnUnused };
 
-  function wasRateLimited(accountId: string): boolean {
-    return performance.now() - (usedUpMs.get(accountId) ?? -Infinity) < LATELY_MS;
+  function hasWaited(accountId: string, sinceMs: number): boolean {
+    return (waitedUntilMs.get(accountId) ?? -Infinity) > sinceMs;
   }
 
   function isLimited(accountId: string): boolean {
@@ -52,7 +53,9 @@ export function createDeliveryRates({ db, clock, accountOf }: Deps): DeliveryRat
   function paused(): ReadonlySet<string> {
     const nowMs = performance.now();
     for (const [accountId, untilMs] of pausedUntilMs) {
-      if (untilMs <= nowMs) pausedUntilMs.delete(accountId);
+      if (untilMs > nowMs) continue;
+      pausedUntilMs.delete(accountId);
+      waitedUntilMs.set(accountId, untilMs);
     }
     return new Set(pausedUntilMs.keys());
   }
@@ -92,9 +95,7 @@ export function createDeliveryRates({ db, clock, accountOf }: Deps): DeliveryRat
   }
 
   function pause(accountId: string): void {
-    const nowMs = performance.now();
-    pausedUntilMs.set(accountId, nowMs + pauseMsAt(rates.get(accountId) ?? 1));
-    usedUpMs.set(accountId, nowMs);
+    pausedUntilMs.set(accountId, performance.now() + pauseMsAt(rates.get(accountId) ?? 1));
   }
 
   async function refresh(): Promise<void> {
@@ -102,8 +103,8 @@ export function createDeliveryRates({ db, clock, accountOf }: Deps): DeliveryRat
     if (nowMs - refreshedMs < REFRESH_MS) return;
     rates = await listRates(db);
     refreshedMs = nowMs;
-    for (const accountId of usedUpMs.keys()) {
-      if (!wasRateLimited(accountId)) usedUpMs.delete(accountId);
+    for (const [accountId, untilMs] of waitedUntilMs) {
+      if (nowMs - untilMs > LATELY_MS) waitedUntilMs.delete(accountId);
     }
   }
 

@@ -133,16 +133,21 @@ test('lanes of an account over its limit are not claimed and released in turn', 
   expect(row!.claims).toBeLessThanOrEqual(64);
 });
 
-test('what waits for the limit of its account is no late delivery of ours', async () => {
+test('what waits for the limit of its account is no late delivery of ours, and what does not wait may be', async () => {
   await using receiver = await startReceiver();
-  const accountId = newId();
-  await storeRate(database.db, { accountId, perSecondMax: 10, version: 1 });
-  await aLane(accountId, 'limited', 4);
-  await aLane(newId(), 'free', 3);
+  const [over, within] = [newId(), newId()];
+  for (const accountId of [over, within])
+    await storeRate(database.db, { accountId, perSecondMax: 10, version: 1 });
+  // Five of each may be sent at once.
+  await database.db.query(sql`
+    update delivery_rates set filled_at = now() - interval '1 minute'
+    where account_id = any (${[over, within]}::uuid[])`);
+  await aLane(over, 'limited', 12);
+  await aLane(within, 'limited', 4);
   await using sender = await startDispatcherProcess({
     ...testEnvironment({ databaseUrl: database.url, receiverPort: receiver.port }),
     ROLES: 'sender',
   });
-  await eventually(() => expect(receiver.requests).toHaveLength(7), 20_000);
-  expect(await sender.readCounter('webhook_event_to_first_attempt_seconds_count')).toBe(3);
+  await eventually(() => expect(receiver.requests).toHaveLength(16), 20_000);
+  expect(await sender.readCounter('webhook_event_to_first_attempt_seconds_count')).toBe(5 + 4);
 }, 60_000);

@@ -15,7 +15,7 @@ type ServeDeps = {
   db: Database;
   clock: ScheduleClock;
   keeper: Pick<LaneKeeper, 'lanes' | 'markServed'>;
-  rates: Pick<DeliveryRates, 'returnUnused' | 'wasRateLimited'>;
+  rates: Pick<DeliveryRates, 'returnUnused' | 'hasWaited'>;
   sends: Pick<RunningSends, 'begin'>;
   inFlightPerLaneMax: number;
   /** Marks lanes in which more is to be done. */
@@ -79,6 +79,9 @@ function begin(deps: ServeDeps, { lane, request, found, fetchedMs }: FoundInLane
   lane.activeMs = fetchedMs;
   if (!isAll) lane.mayBeDue = true;
   sendsRepeated(countRepeats(lane, { count: found.length, isAll }, inFlightPerLaneMax));
-  const wasRateLimited = rates.wasRateLimited(lane.accountId);
-  for (const due of found) sends.begin({ due, lane, fetchedMs, wasRateLimited });
+  for (const due of found) {
+    const happenedMs = fetchedMs - due.eventAgeSeconds * 1_000;
+    const wasRateLimited = rates.hasWaited(lane.accountId, happenedMs);
+    sends.begin({ due, lane, fetchedMs, wasRateLimited });
+  }
 }
