@@ -13,7 +13,7 @@ let gateway: TestGateway;
 let tenant: Tenant;
 
 beforeAll(async () => {
-  gateway = await startTestGateway({ REQUEST_TIMEOUT_MS: '600' });
+  gateway = await startTestGateway();
   tenant = await gateway.createTenant();
 });
 afterAll(() => gateway[Symbol.asyncDispose]());

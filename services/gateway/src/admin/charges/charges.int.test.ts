@@ -21,7 +21,7 @@ let accountId: string;
 let chargeId: string;
 
 beforeAll(async () => {
-  gateway = await startTestGateway({ REQUEST_TIMEOUT_MS: '600' });
+  gateway = await startTestGateway();
   ({ accountId } = await gateway.createTenant({ account: { charge_expires_in: 600 } }));
 });
 afterAll(() => gateway[Symbol.asyncDispose]());

@@ -15,7 +15,7 @@ let gateway: TestGateway;
 let accountId: string;
 
 beforeAll(async () => {
-  gateway = await startTestGateway({ REQUEST_TIMEOUT_MS: '600' });
+  gateway = await startTestGateway();
   ({ accountId } = await gateway.createTenant());
 });
 afterAll(() => gateway[Symbol.asyncDispose]());

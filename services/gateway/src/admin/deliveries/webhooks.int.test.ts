@@ -16,7 +16,7 @@ let applicationId: string;
 let webhookId: string;
 
 beforeAll(async () => {
-  gateway = await startTestGateway({ REQUEST_TIMEOUT_MS: '600' });
+  gateway = await startTestGateway();
   ({ applicationId } = await gateway.createTenant());
 });
 afterAll(() => gateway[Symbol.asyncDispose]());

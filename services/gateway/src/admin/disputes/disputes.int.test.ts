@@ -10,7 +10,7 @@ let disputeId: string;
 const accountId = newId();
 
 beforeAll(async () => {
-  gateway = await startTestGateway({ REQUEST_TIMEOUT_MS: '600' });
+  gateway = await startTestGateway();
 });
 afterAll(() => gateway[Symbol.asyncDispose]());
 beforeEach(() => {

@@ -11,7 +11,7 @@ let accountId: string;
 let payoutId: string;
 
 beforeAll(async () => {
-  gateway = await startTestGateway({ REQUEST_TIMEOUT_MS: '600' });
+  gateway = await startTestGateway();
   ({ accountId } = await gateway.createTenant({ account: { payout_fee: 55 } }));
 });
 afterAll(() => gateway[Symbol.asyncDispose]());

@@ -20,7 +20,7 @@ let gateway: TestGateway;
 let accountId: string;
 
 beforeAll(async () => {
-  gateway = await startTestGateway({ REQUEST_TIMEOUT_MS: '600' });
+  gateway = await startTestGateway();
   const account = { onboarding_status: 'approved', payout_fee: 55, auto_payout_enabled: true };
   ({ accountId } = await gateway.createTenant({ account }));
 });

@@ -12,7 +12,7 @@ let accountId: string;
 let itemId: string;
 
 beforeAll(async () => {
-  gateway = await startTestGateway({ REQUEST_TIMEOUT_MS: '600' });
+  gateway = await startTestGateway();
   ({ accountId } = await gateway.createTenant());
 });
 afterAll(() => gateway[Symbol.asyncDispose]());

@@ -13,7 +13,7 @@ let gateway: TestGateway;
 let id: string;
 
 beforeAll(async () => {
-  gateway = await startTestGateway({ REQUEST_TIMEOUT_MS: '600' });
+  gateway = await startTestGateway();
 });
 afterAll(() => gateway[Symbol.asyncDispose]());
 beforeEach(() => {
