@@ -20,7 +20,13 @@ function burning(kind: Kind, speed: number, course: Course): RuleCase['series'] 
   const good = `0+1000x${before + course.burning}`;
   if (kind === 'Delivery') {
     const all = `0+1000x${before} ${1000 * (before + 1)}+${1000 + bad}x${course.burning}`;
-    return { [`${FIRST}_bucket{le="5"}`]: good, [`${FIRST}_count`]: all };
+    // As Prometheus 2 and 3 store it, half of them each.
+    const half = `0+500x${before + course.burning}`;
+    return {
+      [`${FIRST}_bucket{le="5"}`]: half,
+      [`${FIRST}_bucket{le="5.0"}`]: half,
+      [`${FIRST}_count`]: all,
+    };
   }
   const series = `http_server_duration_seconds_count{${kind === 'Creation' ? CREATION : READ}`;
   return {
