@@ -18,6 +18,8 @@ export async function runJob(
   const end = () => void job.end('SIGTERM', STOP_LIMIT_MS);
   const timer = setTimeout(end, spec.limitMs);
   deps.signal.addEventListener('abort', end, { once: true });
+  // The stop may have begun while it was starting.
+  if (deps.signal.aborted) end();
   const exit = await job.exited;
   clearTimeout(timer);
   deps.signal.removeEventListener('abort', end);

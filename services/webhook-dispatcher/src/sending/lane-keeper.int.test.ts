@@ -3,7 +3,7 @@ import type { Database } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
 import { lockLanesToQueue } from '#lanes/lanes.sql.ts';
 import { databaseClock } from '#schedule-clock.ts';
@@ -18,6 +18,7 @@ let database: TestDatabase;
 beforeAll(async () => {
   database = await createTestDatabase('webhook_dispatcher');
 });
+afterEach(() => database.db.query(sql`delete from lanes`));
 afterAll(() => database[Symbol.asyncDispose]());
 
 function aKeeper(db = database.db): LaneKeeper {
