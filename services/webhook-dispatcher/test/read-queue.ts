@@ -9,7 +9,10 @@ export async function dueIn(db: Database, clock: ScheduleClock): Promise<number>
   return rows.length;
 }
 
-/** Leaves nothing behind for the next test. */
+/** Leaves nothing to send behind for the next test, and no lane that a sender would claim, once senders have stopped. */
 export async function emptyQueue(db: Database): Promise<void> {
   await db.query(sql`delete from queue`);
+  await db.query(sql`
+    update lanes set leased = false, waiting = false, claimable_at = 'infinity'
+    where claimable_at < 'infinity'`);
 }

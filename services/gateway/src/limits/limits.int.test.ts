@@ -260,7 +260,7 @@ test('who has no limit is admitted without Redis being asked', async () => {
     RATE_LIMIT_TIMEOUT_MS: '60000',
   });
   const { key } = await gateway.createTenant();
-  await eventually(() => expect(proxy.connections()).toBe(1));
+  await eventually(() => expect(proxy.connections()).toBeGreaterThan(0));
   proxy.pause();
   for (let count = 0; count < 3; count += 1) {
     expect((await gateway.request(key, 'GET', '/v1/account')).status).toBe(200);

@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
 import { lockLanesToQueue } from '#lanes/lanes.sql.ts';
 import { databaseClock } from '#schedule-clock.ts';
+import { emptyQueue } from '#test/read-queue.ts';
 
 import { createLaneKeeper, type LaneKeeper } from './lane-keeper.ts';
 import { LANES_MAX } from './lane-rotation.ts';
@@ -18,7 +19,7 @@ let database: TestDatabase;
 beforeAll(async () => {
   database = await createTestDatabase('webhook_dispatcher');
 });
-afterEach(() => database.db.query(sql`delete from lanes`));
+afterEach(() => emptyQueue(database.db));
 afterAll(() => database[Symbol.asyncDispose]());
 
 function aKeeper(db = database.db): LaneKeeper {
