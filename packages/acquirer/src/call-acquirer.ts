@@ -96,9 +96,7 @@ export function createCallAcquirer(deps: {
   async function callInTime(call: AcquirerCall): Promise<CallResult> {
     const deadline = new AbortController();
     const ended = new AbortController();
-    void waitAndRead(deps.timeoutMs, ended.signal).then((isOver) => {
-      if (isOver) deadline.abort(timeoutError());
-    });
+    void abortAfter(deps.timeoutMs, deadline, ended.signal);
     const caller = call.options?.signal;
     const signal = caller ? AbortSignal.any([deadline.signal, caller]) : deadline.signal;
     try {
@@ -172,6 +170,8 @@ function bodyHeaders(call: AcquirerCall): Record<string, string> {
   return call.body === undefined ? {} : { 'content-type': 'application/json' };
 }
 
-function timeoutError(): DOMException {
-  return new DOMException('the acquirer did not answer in time', 'TimeoutError');
+async function abortAfter(ms: number, deadline: AbortController, ended: AbortSignal) {
+  if (await waitAndRead(ms, ended)) {
+    deadline.abort(new DOMException('the acquirer did not answer in time', 'TimeoutError'));
+  }
 }
