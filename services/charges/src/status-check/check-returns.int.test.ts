@@ -1,5 +1,6 @@
 import type { AcquirerDispute, PixReturn, ReceivedPix } from '@pixmesh/acquirer/acquirer';
 import { type ChargeId, newId } from '@pixmesh/kernel/ids';
+import { toCents } from '@pixmesh/kernel/money';
 import { sql } from '@pixmesh/postgres/sql';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
@@ -82,6 +83,21 @@ async function check(
 
 test('what a Pix returned is known once it is booked', async () => {
   expect(await check(() => Promise.resolve())).toBe(true);
+});
+
+test('and is not while the acquirer shows one under way: the block of a lost dispute has to wait for it', async () => {
+  const charge = await aPaidCharge();
+  const { endToEndId, amount } = charge;
+  const part = { nature: 'MED_FRAUDE', amountCents: toCents(6_000) };
+  const done = aPixReturn(part);
+  const other = { ...part, id: 'return2', returnId: null, settledAt: null };
+  const underWay = aPixReturn({ ...other, status: 'processing' });
+  const shown = (returns: PixReturn[]) =>
+    aReceivedPix({ endToEndId, amountCents: amount, returns });
+  expect(await checkReturns(depsOf(shown([done, underWay])), charge, endToEndId)).toBe(false);
+  const failed = { ...underWay, status: 'failed' } as const;
+  const deps = depsOf(shown([done, failed]));
+  expect(await checkReturns(deps, await read(charge.id), endToEndId)).toBe(true);
 });
 
 test('and is not while the charge moved in between, so that no event shows too little', async () => {
