@@ -105,12 +105,12 @@ function keysOf(breaks: readonly BreakKey[]): Statement {
 
 /**
  * Drops those known differences of a check that its run did not find again. What is known of an item stays where the
- * item could not be read.
+ * item could not be read, and what another run has stored since this one began: it may have healed and come back.
  */
 export async function dropHealed(
   tx: Transaction,
   checkName: string,
-  { known, found }: { known: readonly string[]; found: readonly FoundBreak[] },
+  run: { known: readonly string[]; found: readonly FoundBreak[]; startedAt: Date },
 ): Promise<void> {
   await tx.query(
     named(
@@ -118,11 +118,12 @@ export async function dropHealed(
       sql`
         delete from reconciliation_breaks as stored
         where check_name = ${checkName}
-          and id = any(${known}::text[])
+          and id = any(${run.known}::text[])
+          and since <= ${run.startedAt}
           and not exists (
             select
             from unnest(
-              ${found.map((item) => item.kind)}::text[], ${found.map((item) => item.id)}::text[]
+              ${run.found.map((item) => item.kind)}::text[], ${run.found.map((item) => item.id)}::text[]
             ) as item (kind, id)
             where item.id = stored.id and item.kind in (stored.kind, 'unavailable')
           )`,

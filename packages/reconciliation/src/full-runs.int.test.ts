@@ -143,6 +143,32 @@ describe('a daily full run', () => {
     expect(third).toBeLessThan(fourth ?? 0);
   });
 
+  test('keeps a break that healed and came back while it ran', async () => {
+    const gate = Promise.withResolvers<void>();
+    const broken: FoundBreak[] = [{ kind: 'state', id: 'again' }];
+    let breaks = broken;
+    const check: Check = {
+      name: 'check',
+      run: async (scope) => {
+        scopes.push(scope);
+        if (scope.since !== null || scopes.length === 1) return { compared: 1, breaks };
+        await gate.promise;
+        return { compared: 5, breaks: [] };
+      },
+    };
+    const reconciliation = await startWhenDue([check], 'check');
+    await eventually(() =>
+      expect(scopes.some(({ since }, run) => run > 0 && since === null)).toBe(true),
+    );
+    breaks = [];
+    expect((await reconciliation.runNow()).checks).toMatchObject([{ breaks: [] }]);
+    breaks = broken;
+    await reconciliation.runNow();
+    gate.resolve();
+    await waitForFullRun();
+    expect((await reconciliation.latest()).checks).toMatchObject([{ breaks: [{ id: 'again' }] }]);
+  });
+
   test('that a process left behind is made by another, of what is still due', async () => {
     const others = aCheck('others', () => ({ compared: 1, breaks: [] }));
     await database.db.query(sql`

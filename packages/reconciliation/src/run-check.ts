@@ -133,7 +133,7 @@ async function storeOutcome(
     if (!(await lockLease(tx, lease))) return NOTHING_STORED;
     if (lease.kind === 'full') await countCompared(tx, compared);
     await storeRun(tx, { name: check.name, compared, startedAt, isFull, watermark, accountBreaks });
-    await dropHealed(tx, check.name, { known: [...known], found });
+    await dropHealed(tx, check.name, { known: [...known], found, startedAt });
     if (left === 'old') await storeIncomplete(tx, check);
     return await storeBreaks(tx, check.name, { breaks: kept, ...windows });
   });
