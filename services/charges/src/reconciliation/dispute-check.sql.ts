@@ -10,7 +10,10 @@ export type ComparedDispute = {
   amount: bigint;
   status: DisputeRow['status'];
   block: DisputeRow['block'];
-  /** Nothing of the Pix has gone back: all of the dispute's amount must stand blocked. */
+  /**
+   * Nothing of the Pix has gone back, and no refund or other block held any of it when the dispute was stored: all of the
+   * dispute's amount must stand blocked under its own command.
+   */
   isUntouched: boolean;
   chargeStatus: string;
   changedAt: Date;
@@ -32,6 +35,16 @@ export async function listComparedDisputes(
           charges.refunded_amount = 0
             and not exists (
               select from pix_returns where pix_returns.end_to_end_id = disputes.end_to_end_id
+            )
+            and not exists (
+              select from refunds
+              where refunds.charge_id = disputes.charge_id and refunds.created_at <= disputes.created_at
+            )
+            and not exists (
+              select from disputes as other
+              where other.end_to_end_id = disputes.end_to_end_id
+                and other.id <> disputes.id
+                and other.block <> 'none'
             ) as "isUntouched",
           coalesce(
             (select max(at) from charge_history where charge_history.charge_id = disputes.charge_id),

@@ -54,6 +54,22 @@ export async function findRecordedPix(
   return rows.map(toRecordedPix);
 }
 
+/**
+ * Those of which something went back since an instant that could not be booked, however long ago they were paid. Reads
+ * `pix_returns_seen_at`.
+ */
+export async function findUnbookedReturns(db: Queryable, since: Date): Promise<string[]> {
+  const rows = await db.query<{ end_to_end_id: string }>(
+    named(
+      'find_unbooked_returns',
+      sql`
+        select distinct end_to_end_id from pix_returns
+        where disposition = 'unbooked' and seen_at >= ${since}`,
+    ),
+  );
+  return rows.map((row) => row.end_to_end_id);
+}
+
 /** All Pix that name one of some charges. Reads `received_pix_charge`. */
 export async function findPixOfCharges(
   db: Queryable,

@@ -26,7 +26,12 @@ import {
 } from './compare-received.ts';
 import { matchJournals } from './match-journals.ts';
 import { bookingOf, compareReturn, pairReturns, pixOf } from './compare-return.ts';
-import { findRecordedPix, listRecordedPix, type RecordedPix } from './received-check.sql.ts';
+import {
+  findRecordedPix,
+  findUnbookedReturns,
+  listRecordedPix,
+  type RecordedPix,
+} from './received-check.sql.ts';
 
 /** Items whose journals are looked up at once. */
 const ITEMS_PER_STEP = 1_000;
@@ -57,6 +62,8 @@ export function receivedCheck(deps: ReceivedCheckDeps): Check {
       for (const id of scope.knownIds.filter(isEndToEndId)) differing.add(pixOf(id));
       for (const { endToEndId } of await listReturnContradictions(deps.db))
         differing.add(endToEndId);
+      for (const id of scope.since === null ? [] : await findUnbookedReturns(deps.db, scope.since))
+        differing.add(id);
       for (const window of windowsToList(scope)) {
         for await (const part of listInParts((page) => deps.acquirer.listReceived(page), window)) {
           scope.signal.throwIfAborted();
