@@ -16,8 +16,9 @@ export const KEPT_BLOCK_LOGGED_MS = 60 * 60 * 1000;
 /**
  * Unblocks what the acquirer did not return of lost disputes (decision 138): as soon as any of it has returned, or
  * once the acquirer has had its time. A return that comes later still is taken from the balance. Where the acquirer
- * does not answer what has returned, the block stays: a return that is not known yet has to find its money. Each block
- * may take as long as a page of the list, so the lease is renewed before it; false for a process that has lost it.
+ * does not answer what has returned, or shows a return under way, the block stays: a return that is not known yet has to
+ * find its money. Each block may take as long as a page of the list, so the lease is renewed before it; false for a
+ * process that has lost it.
  */
 export async function endBlocks(
   deps: ApplyDeps,
