@@ -1,3 +1,4 @@
+import { standStill } from '@pixmesh/testkit/stand-still';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import type { Acquirer } from './acquirer.ts';
@@ -312,9 +313,3 @@ describe('the token', () => {
     expect(provider.calls).toHaveLength(0);
   });
 });
-
-/** Nothing else runs in this process meanwhile. */
-function standStill(ms: number): void {
-  const endMs = performance.now() + ms;
-  while (performance.now() < endMs) continue;
-}

@@ -79,7 +79,6 @@ async function killEach(merchant: Merchant, title: string): Promise<void> {
 async function withFrozen<T>(name: string | null, work: () => Promise<T>): Promise<T> {
   if (name === null) return await work();
   const pid = pidOf(name);
-  expect(pid).toBeGreaterThan(0);
   process.kill(pid, 'SIGSTOP');
   try {
     return await work();

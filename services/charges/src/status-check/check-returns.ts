@@ -11,6 +11,9 @@ import {
 
 type CheckReturnsDeps = ApplyStateDeps & { acquirer: Pick<Acquirer, 'getReceived'> };
 
+/** `routine`: a return is under way. */
+const NOT_YET_KNOWN: ReadonlySet<StateApplied> = new Set(['moved', 'soon', 'routine']);
+
 /**
  * Asks the acquirer for one Pix of a charge, whose dispute was lost, and applies its returns; nothing while the charge
  * is not credited. False where the answer is unknown, a return is under way, or not all of it could be applied: a later
@@ -30,9 +33,6 @@ export async function checkReturns(
     (await applyReturns(deps, charge, { pix: found.value, isDisputed: true }))
   );
 }
-
-/** `routine`: a return is under way. */
-const NOT_YET_KNOWN: ReadonlySet<StateApplied> = new Set(['moved', 'soon', 'routine']);
 
 /**
  * Applies the returns of one Pix that is recorded for a charge, whether or not the acquirer shows it with the charge.

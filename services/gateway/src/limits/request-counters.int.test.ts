@@ -4,6 +4,7 @@ import { type AccountId, type ApiKeyId, newId } from '@pixmesh/kernel/ids';
 import type { RedisAddress } from '@pixmesh/service/redis-connection';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { eventually } from '@pixmesh/testkit/eventually';
+import { standStill } from '@pixmesh/testkit/stand-still';
 import { testInfra } from '@pixmesh/testkit/test-infra';
 import { connectTestRedis, testRedis } from '@pixmesh/testkit/test-redis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -264,7 +265,7 @@ test.each([
   lines.length = 0;
   const asked = counters.admit(limits);
   await until();
-  block(BUSY_MS);
+  standStill(BUSY_MS);
   admitted(await asked);
   expect(lines).toEqual([]);
   const windows = limits.windows.map(({ counter }) => counter);
@@ -286,12 +287,6 @@ test('counters that cannot be read in time are no reason to count requests alone
   expect(await counters.admit(limits)).toMatchObject({ kind: 'exceeded' });
   expect(lines).toEqual([]);
 });
-
-/** Nothing else runs in this process meanwhile. */
-function block(ms: number): void {
-  const endMs = performance.now() + ms;
-  while (performance.now() < endMs) continue;
-}
 
 test(
   'a request that is refused while Redis is slow holds no place once Redis has read it',

@@ -16,7 +16,7 @@ const LATELY_MS = 60_000;
 
 /** The limits on deliveries per second, of which all senders take. */
 export type DeliveryRates = {
-  /** Whether its limit has made a delivery of the account wait that was due since that moment and may be sent now. */
+  /** Whether a delivery that has been due since that moment, and is sent now, has waited for the limit of its account. */
   hasWaited(accountId: string, sinceMs: number): boolean;
   /** Whether deliveries of the account have a limit, or none is known yet. */
   isLimited(accountId: string): boolean;

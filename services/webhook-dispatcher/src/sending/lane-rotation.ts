@@ -6,10 +6,7 @@ import type { ScheduleClock } from '#schedule-clock.ts';
 
 /** Lanes that a process has at most. */
 export const LANES_MAX = 4_096;
-/**
- * At each poll so many places are free for lanes of all accounts: where lanes that fail take them, those are returned
- * that wait for a slot.
- */
+/** With fewer places free than this, lanes that fail and wait for a slot are returned: they keep away everybody else's. */
 const PLACES_KEPT = 512;
 /**
  * A lane with nothing to do is released after this long. One that waits for a slot or its rate has something to do. What
@@ -119,7 +116,7 @@ export function createLaneRotation({ db, clock, lanes }: RotationDeps): LaneRota
   }
 }
 
-/** Up to `count` of those that fail and have something to do; the others were claimed before them. */
+/** Up to `count` of those that fail and have something to do, the last ones claimed: the others have waited longer. */
 function lastFailing(lanes: readonly OwnedLane[], count: number): OwnedLane[] {
   if (count <= 0) return [];
   return lanes

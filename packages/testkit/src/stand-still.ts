@@ -1,0 +1,5 @@
+/** Nothing else runs in this process meanwhile. */
+export function standStill(ms: number): void {
+  const endMs = performance.now() + ms;
+  while (performance.now() < endMs) continue;
+}
