@@ -29,14 +29,14 @@ export type ApplyStateDeps = BookReturnDeps &
   };
 
 /**
- * `moved`: the charge moved meanwhile by another hand; whatever is left over is for another check. `ended`: the check
+ * `moved`: the charge has moved since it was read; what is left over is for another check. `ended`: the check
  * has ended with its last step, and its lease with it.
  */
 export type StateApplied = Exclude<NextCheck, 'at_once'> | 'moved' | 'ended';
 
 /**
- * Applies the provider state of an issued charge, step by step, each a commit of its own and guarded by the charge's
- * version. Repeating it writes nothing.
+ * Applies the provider state of an issued charge, step by step. A step that changes the charge is a commit guarded by
+ * its version; one about an item of suspense holds the item's lock. Repeating it writes nothing.
  */
 export async function applyProviderState(
   deps: ApplyStateDeps,
