@@ -181,7 +181,8 @@ const addedAttempts = sql`
 /**
  * CTE `ended`: deliveries that are over by these attempts; the rest waits for its next attempt. CTE `locked`: rows of
  * the queue are locked before those of deliveries, as by everybody who needs both (`cancel-lanes.sql.ts`). The bounds
- * on the ids leave out partitions before they are opened: of an array of keys the planner knows nothing.
+ * on the ids leave out partitions before they are opened: of an array of keys the planner knows nothing. The greatest
+ * of several outcomes is `succeeded`, which sorts after `failed`.
  */
 function movedDeliveries(outcomes: readonly AttemptOutcome[]): Statement {
   const ids = outcomes.map(({ deliveryId }) => deliveryId).toSorted();
