@@ -48,7 +48,7 @@ type AdminDeps = OperatorAuthDeps &
     edge: Edge;
   };
 
-/** Listener 2: what operators, the dashboard and the CLI see. */
+/** Listener 2: what operators see. */
 export function buildAdminApp(deps: AdminDeps): FastifyInstance {
   const app = createServiceApp({
     logger: deps.logger,

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { PublicErrorCode } from '../http/error-body.ts';
 import { listOf } from '../http/list-envelope.ts';
 
-/** One route of `/admin`: what an operator, the dashboard or the CLI may ask. */
+/** One route of `/admin`: what an operator may ask. */
 export type AdminRoute = {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly path: `/admin/${string}`;

@@ -10,7 +10,7 @@ import { ORIGIN_TEXT } from './origin-text.ts';
 import { SHARED_HEADERS } from './shared-headers.ts';
 import { AdminCode, AdminErrorSchema } from './error-schemas.ts';
 
-/** The document of `/admin`, made from its route table: for the dashboard, the CLI and operators' scripts. */
+/** The document of `/admin`, made from its route table: for operators and their scripts. */
 export function buildAdminDocument(): OpenApiDocument {
   const schemas = buildAdminSchemas();
   const routes = Object.entries(ADMIN_ROUTES).map(([operationId, route]) =>

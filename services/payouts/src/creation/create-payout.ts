@@ -35,7 +35,7 @@ export type CreatePayoutDeps = IntentDeps & {
 export type CreatePayoutInput = {
   id: PayoutId;
   accountId: AccountId;
-  /** Who asks: an application by its key, or an operator in the dashboard. */
+  /** Who asks: an application by its key, or an operator through `/admin`. */
   requester:
     | { source: 'api'; applicationId: ApplicationId }
     | { source: 'dashboard'; operatorId: OperatorId };
