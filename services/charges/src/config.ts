@@ -38,7 +38,7 @@ export const ChargesConfig = z
     WEBHOOK_SEALING_PUBLIC_KEY: z.string({ error: 'expected <version>:<key>' }).min(1),
     /** Upper bound of a request from the gateway. */
     REQUEST_TIMEOUT_MS: milliseconds(9_000),
-    /** First and longest distance between checks of a charge whose issuing is unknown, and at an unpaid one. */
+    /** First and longest distance between checks of a charge whose issuing is unknown, and of an unpaid one. */
     READ_BACK_PROCESSING_MS: milliseconds(5_000),
     READ_BACK_PROCESSING_MS_MAX: milliseconds(30_000),
     READ_BACK_PENDING_MS: milliseconds(30_000),

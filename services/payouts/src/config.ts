@@ -43,10 +43,10 @@ export const PayoutsConfig = z
     /** First and longest distance between status checks: of an intent that its call left behind, */
     READ_BACK_INTENT_MS: milliseconds(10_000),
     READ_BACK_INTENT_MS_MAX: milliseconds(30_000),
-    /** at a send without a definite answer, */
+    /** of a send without a definite answer, */
     READ_BACK_UNKNOWN_MS: milliseconds(5_000),
     READ_BACK_UNKNOWN_MS_MAX: milliseconds(30_000),
-    /** and at one that the acquirer has accepted. */
+    /** and of one that the acquirer has accepted. */
     READ_BACK_ACCEPTED_MS: milliseconds(60_000),
     READ_BACK_ACCEPTED_MS_MAX: milliseconds(300_000),
     /**

@@ -32,8 +32,8 @@ export type SentReadingsDeps = FreshPeriods & {
 };
 
 /**
- * How the acquirer's list of sent Pix is read: what is new, and more rarely what is shown late; whatever of the last
- * week has changed, every few minutes; and what is older, slowly. The list shows orders by their time and not by that
+ * How the acquirer's list of sent Pix is read: what is new, and more rarely what is shown late; what has changed of the
+ * last week, within 90 s; and what is older, slowly. The list shows orders by their time and not by that
  * of a change, and no filter of it would show an order that failed and settled after all, so every order is compared. A
  * difference only requests a check of its payout; nothing is booked from a list, and what cannot be read is shown by
  * reconciliation (decision 218).
@@ -73,7 +73,7 @@ function toReturns({ endToEndId, returns }: AcquirerPayout) {
   );
 }
 
-/** What is nobody's here, or has a return without the id that would book it, is shown by reconciliation. */
+/** An order that no payout explains, or a return without the id that would book it, is shown by reconciliation. */
 function toListed({ idEnvio, status, returns }: AcquirerPayout): ListedSend[] {
   const id = idEnvio === null ? null : fromAcquirerId<PayoutId>(idEnvio);
   if (id === null) return [];
