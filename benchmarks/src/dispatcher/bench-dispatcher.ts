@@ -17,7 +17,7 @@ const RUNS: Readonly<Record<Scenario, (road: Road, options: BenchOptions) => Pro
   isolation: benchIsolation,
 };
 
-/** From the topic of events to the receivers, seen from outside only, beside a BullMQ worker on the same road. */
+/** From the topic of events to the receivers, seen from outside only, beside a BullMQ worker on the same path. */
 export async function benchDispatcher(): Promise<void> {
   const options = readBenchOptions(process.argv.slice(3));
   await using road = await openRoad();

@@ -83,7 +83,7 @@ export function parseId<Id extends string = string>(text: string): Id | null {
 
 /**
  * The id that a path names. An ill-formed one becomes the nil UUID, which is nobody's: its look-up takes the same
- * road as that of an unknown id, so that not even time tells the two apart (decision 14).
+ * path as that of an unknown id, so that not even time tells the two apart (decision 14).
  */
 export function readPathId<Id extends string = string>(text: string): Id {
   return parseId<Id>(text) ?? (NIL_ID as Id);

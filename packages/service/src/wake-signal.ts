@@ -4,7 +4,7 @@
  */
 export type WakeSignal = {
   /**
-   * How often its loop still looks by itself, because something else does; null: as often as the loop's own interval.
+   * How often its loop polls beside whatever else wakes it; null: as often as the loop's own interval.
    */
   readonly pollMs: number | null;
   notify(): void;

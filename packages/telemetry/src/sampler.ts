@@ -20,7 +20,7 @@ export function createSampler(env: NodeJS.ProcessEnv): Sampler {
   if (!(share >= 0 && share <= 1)) {
     throw new Error('OTEL_TRACES_SAMPLER_ARG: expected a number from 0 to 1');
   }
-  // A caller's own decision not to sample would take the whole road out of our sight.
+  // A caller's own decision not to sample would leave its whole request without a trace.
   if (share === EVERYTHING) return new AlwaysOnSampler();
   const byId = new TraceIdRatioBasedSampler(share);
   // By the id on every side: services agree about it without asking, and a stranger's flag decides nothing.

@@ -11,7 +11,7 @@ const POLL_INTERVAL_MS = 100;
 /** Waits for a pooled connection say nothing of the path. */
 const UNINTERESTING = new Set(['pg-pool.connect', 'pg.connect']);
 
-/** Prints one trace per road: the charge's creation, the acquirer's callback, and the payout. */
+/** Prints one trace of each of three paths: the charge's creation, the acquirer's callback, and the payout. */
 export async function showTraces(
   spans: () => readonly ReceivedSpan[],
   startedAtNs: bigint,

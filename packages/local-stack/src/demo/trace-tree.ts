@@ -2,7 +2,7 @@ import type { ReceivedSpan } from '@pixmesh/testkit/otlp-spans';
 
 const SERVICE_WIDTH = 20;
 const NAME_WIDTH = 58;
-/** A trace deeper or longer than this is cut; the demo shows roads, not everything. */
+/** A trace deeper or longer than this is cut; the demo shows the path of a request, not everything. */
 const LINES_MAX = 60;
 const DEPTH_MAX = 20;
 
