@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 
 import { admin, type Answer, call, type Json, secretsOfHome, simulator, stack } from './mesh.ts';
 
-/** What tells the mesh of received money: every callback, and every look at a charge or a list. */
+/** What announces received money to the mesh: every callback, and every read of a charge or a list. */
 export type Channel = 'callback' | 'getCharge' | 'getReceived' | 'listReceived' | 'listDisputes';
 
 /** Rules that close channels until the script is replaced or cleared. */

@@ -116,7 +116,7 @@ async function dispute(
   await act(life, 'lost', acquirer.decideDispute(id, { outcome: 'lost', ...returned }));
 }
 
-/** Notes what the hand was told, which may be nothing: what was done all the same is found at the acquirer. */
+/** Notes the answer to the action, which may be none: what was done all the same is found at the acquirer. */
 async function act(life: Life, action: string, acting: Promise<Answer>): Promise<Answer | null> {
   const answer = await acting.catch(() => null);
   const what = answer?.body?.amount ?? answer?.body?.code ?? '';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { aHook, register } from '../e2e/hooks.ts';
 import { aMerchant, type Merchant, v1 } from '../e2e/mesh.ts';
 
-/** A merchant, and the place at the receiver that hears every event of it. */
+/** A merchant, and the place at the receiver that receives every event of it. */
 export type SubscribedMerchant = Merchant & { hookPath: string };
 
 export async function aSubscribedMerchant(settings: object = {}): Promise<SubscribedMerchant> {

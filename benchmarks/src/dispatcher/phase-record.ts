@@ -13,7 +13,7 @@ export type PhaseFigure = LatencyFigure & {
   bodyBytes: number;
 };
 
-/** Which events were sent, so that what is missing can be told. */
+/** Which events were sent, so that what is missing can be named. */
 export type SentEvents = {
   sent: number;
   /** When the first was meant to be published, and how far apart they were; null where there was no schedule. */

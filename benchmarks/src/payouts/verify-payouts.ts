@@ -47,7 +47,7 @@ export async function verifyPayouts(
 }
 
 /**
- * All of it, which takes as long as it takes: every service stores the request, and the report tells when it has ended.
+ * All of it, which takes as long as it takes: every service stores the request, and the report shows when it has ended.
  */
 async function reconcile(stack: Stack): Promise<Breaks> {
   let report = await askForReport(stack, { method: 'POST', body: JSON.stringify({ full: true }) });

@@ -265,7 +265,7 @@ export const CAUSE_ALERTS: readonly Alert[] = [
       'more than half of the requests of merchants are refused for their key, and far fewer are accepted than an hour ago',
     severity: 'page',
     for: '5m',
-    // A stranger may send as many as he likes: what counts is that those fall whose keys were accepted an hour before.
+    // A caller without a key may send any number: what counts is that those with accepted keys fall within an hour.
     expr: `${refusedIn('public')} > 100 and ${refusedIn('public')} > ${ACCEPTED} and ${ACCEPTED} < 0.5 * ${ACCEPTED_BEFORE}`,
     dashboard: 'mesh',
   },

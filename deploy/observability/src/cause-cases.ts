@@ -231,7 +231,7 @@ export const CAUSE_CASES: readonly RuleCase[] = [
   fires(
     'KeysRefused',
     {
-      // A stranger for eighty minutes, beside merchants as before; then nobody is accepted.
+      // A caller without a key for eighty minutes, beside merchants as before; then nobody is accepted.
       'gateway_unauthorized_total{listener="public"}': '0+30x520',
       'http_server_duration_seconds_count{service="gateway",listener="public",status="401"}':
         '0+30x520',

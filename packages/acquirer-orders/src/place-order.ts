@@ -32,7 +32,7 @@ type Placed<Row, Value> = { row: Row; step: OrderStep<Value> };
 
 /**
  * Makes one call that orders something at the acquirer: counted before it is made, outside any transaction, within its
- * lease. Whatever is lost on the way leaves the call counted as unanswered, and a status check decides. The caller
+ * lease. A lost call or answer leaves the call counted as unanswered, and a status check decides. The caller
  * applies the step guarded by the version of `row`: an answer that comes too late changes nothing.
  *
  * Null: the row has moved, and no call was made.

@@ -22,7 +22,7 @@ const VALID_DAYS = 825;
 /** All are made anew, at a start, when less than this is left. */
 const RENEW_DAYS = 30;
 
-/** Makes a new authority and what it signs. Its key is forgotten: nobody can sign anything more. */
+/** Makes a new authority and what it signs. Its key is not kept, so nothing more can be signed. */
 export async function makeInstallationCertificates(input: {
   serverHosts: readonly string[];
   clientName: string;

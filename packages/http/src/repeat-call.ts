@@ -23,7 +23,7 @@ type Failure = { code?: string; syscall?: string };
 
 function neverSent(error: unknown): boolean {
   if (error instanceof NotConnectedError) return true;
-  // A name with several addresses: Node tells of each attempt.
+  // A name with several addresses: Node reports each attempt.
   if (error instanceof AggregateError) return error.errors.every(neverSent);
   const { code, syscall } = error as Failure;
   return syscall === 'connect' || code === 'UND_ERR_CONNECT_TIMEOUT';

@@ -57,9 +57,9 @@ type ServiceAppOptions = {
   bodyBytesMax?: number;
   /** Serves HTTPS to clients that show a certificate of those authorities, and to nobody else. */
   mutualTls?: MutualTls | undefined;
-  /** `EDGE_HEADER_BYTES_MAX` for a listener that strangers reach. */
+  /** `EDGE_HEADER_BYTES_MAX` for a listener for callers outside the mesh. */
   headerBytesMax?: number;
-  /** For a listener that strangers reach, whose own headers must not be taken over. */
+  /** For a listener for callers outside the mesh, whose own headers must not be taken over. */
   requestIdOf?: RequestIdOf;
   /** Called once for each request: when it was answered or refused, or when its client left before (status 499). */
   onAnswered?: (request: FastifyRequest, reply: FastifyReply, answered: Answered) => void;

@@ -63,7 +63,7 @@ export async function tailTopic(options: TailOptions): Promise<void> {
   await consumer.disconnect();
 }
 
-/** Returns what has to be told of each message that was read. */
+/** Returns what to call for each message that was read. */
 async function watchPresentEnd(
   kafka: Kafka,
   { topic, fromBeginning, onPresentEnd }: TailOptions,

@@ -11,7 +11,7 @@ const KEPT_MS = 10_000;
 /** Without an answer by then the broker counts as one that does not answer. */
 const ANSWER_MS_MAX = 3_000;
 /**
- * Ages that are told apart, in seconds: the broker says which messages are older than a moment, and not how old one is
+ * Ages that are measured, in seconds: the broker says which messages are older than a moment, and not how old one is
  * whose content we may not read. What is said is the largest of these that the oldest unread message has passed.
  */
 const AGES = [

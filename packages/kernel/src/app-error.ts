@@ -104,7 +104,7 @@ export class AppError extends Error {
   }
 }
 
-/** Whether our own program stumbled, and over what it was given: no moment and no other system is to blame. */
+/** Whether our own program failed on its input: a repeat fails as well, and no other system is the cause. */
 export function isBug(error: unknown): boolean {
   return (
     error instanceof TypeError || error instanceof RangeError || error instanceof AssertionError

@@ -1,7 +1,7 @@
-/** Where a start tells what it does. `line` prints one line with the seconds since the start. */
+/** Where a start reports what it does. `line` prints one line with the seconds since the start. */
 export interface Progress {
   line(text: string): void;
-  /** Announces work that may take long and tells when it is still being waited for. */
+  /** Announces work that may take long and reports when it is still being waited for. */
   waiting<T>(what: string, work: Promise<T>): Promise<T>;
 }
 

@@ -21,7 +21,7 @@ interface RunInput {
   /** Prometheus and Alertmanager beside the mesh. */
   observe: boolean;
   scale: Scale;
-  /** Runs on without a terminal; tells the process that started it when it is ready. */
+  /** Runs on without a terminal; notifies the process that started it when it is ready. */
   detached: boolean;
 }
 

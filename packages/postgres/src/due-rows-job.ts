@@ -72,7 +72,7 @@ export type DueRowsJob<Row> = PollingLoop & {
 
 /**
  * Takes due rows and works on them, for as long as the process lives: a bounded number at once, each in a span
- * of its own. Replicas share the rows by their leases. A poll finds what nobody notified. Disposing it
+ * of its own. Replicas share the rows by their leases. A poll finds what was not notified. Disposing it
  * takes no more rows and waits for those in work.
  */
 export function startDueRowsJob<Row>(options: DueRowsJobOptions<Row>): DueRowsJob<Row> {

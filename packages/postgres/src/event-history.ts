@@ -6,7 +6,7 @@ import { named, sql, type Statement } from './sql.ts';
 /** Clocks of processes and of the database may differ by so much at the very most. */
 const CLOCK_SKEW_MS = 24 * 60 * 60 * 1000;
 
-/** An event of a resource that was appended once, without what it tells. */
+/** An event of a resource that was appended once, without its message. */
 export type PastEvent = {
   id: string;
   type: string;

@@ -76,7 +76,7 @@ export function createMicroBatcher<Item, Outcome>(options: {
 }
 
 /**
- * Writes a batch whose content may be refused: it is halved until the culprit stands alone, and only the culprit is
+ * Writes a batch whose content may be refused: it is halved until the item that is refused is alone, and only that is
  * given to `alone`. Outcomes come in the order of the items, which keep theirs. Errors that blame no item pass.
  */
 export async function writeOrHalve<Item, Outcome>(

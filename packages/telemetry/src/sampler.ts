@@ -10,9 +10,9 @@ const EVERYTHING = 1;
 
 /**
  * The share of traces that is kept, decided where a trace begins and followed by every service behind: a trace is there
- * as a whole or not at all. What strangers say of sampling does not count; the decision of the edge comes from the id
- * alone. Errors are kept by the collector, which sees a trace's end (`deploy/observability/otel-collector.yml`): send
- * it all of them.
+ * as a whole or not at all. What callers from outside decide about sampling does not count; the decision of the edge
+ * comes from the id alone. Errors are kept by the collector, which sees a trace's end
+ * (`deploy/observability/otel-collector.yml`): send it all of them.
  * @throws Error where the share is no number from 0 to 1
  */
 export function createSampler(env: NodeJS.ProcessEnv): Sampler {
@@ -23,7 +23,7 @@ export function createSampler(env: NodeJS.ProcessEnv): Sampler {
   // A caller's own decision not to sample would leave its whole request without a trace.
   if (share === EVERYTHING) return new AlwaysOnSampler();
   const byId = new TraceIdRatioBasedSampler(share);
-  // By the id on every side: services agree about it without asking, and a stranger's flag decides nothing.
+  // By the id on every side: services agree about it without asking, and a caller's flag decides nothing.
   return new ParentBasedSampler({
     root: byId,
     remoteParentSampled: byId,

@@ -8,7 +8,7 @@ import {
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 
 /**
- * `traceparent` alone. Baggage and `tracestate` are free text, which strangers may send and which would leave the mesh
+ * `traceparent` alone. Baggage and `tracestate` are free text, which any caller may send and which would leave the mesh
  * for the acquirer and the receivers of other merchants; nothing of ours writes either.
  */
 export function createTracePropagator(): TextMapPropagator {

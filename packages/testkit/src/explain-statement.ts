@@ -23,7 +23,7 @@ export type Explained = {
   pagesRead: number;
 };
 
-/** Runs a statement and tells what it read. */
+/** Runs a statement and returns what it read. */
 export async function explainStatement(db: Queryable, statement: Statement): Promise<Explained> {
   const [answer] = await db.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
     sql`explain (analyze, buffers, timing off, format json) ${statement}`,

@@ -1,7 +1,7 @@
 /** Times of calls, in milliseconds. */
 export type CallTimes = { calls: number; p50Ms: number; p99Ms: number; maxMs: number };
 
-/** Makes calls one after the other, and tells how long they took. */
+/** Makes calls one after the other, and returns how long they took. */
 export async function timeCalls(calls: readonly (() => Promise<unknown>)[]): Promise<CallTimes> {
   return summarizeTimes(await measureCalls(calls));
 }

@@ -29,7 +29,7 @@ type JobsParts = {
   use: Parts['use'];
 };
 
-/** For one page of disputes, and how soon a replica that dies over it is followed. */
+/** For one page of disputes; another replica takes over this long after one has died in it. */
 const DISPUTE_LEASE_MS = 60_000;
 /**
  * A disputed Pix that the acquirer does not show is asked for again after so long: each check that finds nothing

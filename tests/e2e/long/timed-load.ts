@@ -47,7 +47,7 @@ export function startTimedLoad(input: {
   const running = Promise.all(
     clients.map((work, index) => repeat(work, (index / clients.length) * paceMs)),
   );
-  // A client that gives up is told of at the end; until then the others go on.
+  // A client that gives up is reported at the end; until then the others go on.
   running.catch(() => undefined);
   return {
     calls,

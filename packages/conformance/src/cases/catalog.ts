@@ -133,7 +133,7 @@ export const EVENT_NAME_CASES = section('event-names', [
   ),
 ]);
 
-/** Of an event: its meaning, the charge of which it tells, the status in its data, and what it needs. */
+/** Of an event: its meaning, the charge that it is about, the status in its data, and what it needs. */
 type Emission = readonly [string, (w: World) => Promise<Life>, string, Observe?];
 
 /** Events that only a dashboard or a payer's bank brings about; the first does not even need a payer. */

@@ -14,6 +14,6 @@ export const CompareApplicationsBody = z.object({
 });
 export type CompareApplicationsBody = z.infer<typeof CompareApplicationsBody>;
 
-/** Those of which the dispatcher has heard an older state, or none. */
+/** Those of which the dispatcher has received an older state, or none. */
 export const ComparedApplications = z.object({ behind: z.array(z.uuid()) });
 export type ComparedApplications = z.infer<typeof ComparedApplications>;

@@ -78,7 +78,7 @@ export const OperatorPayout = Payout.extend({
   }),
   /** Names the money of this payout in the ledger. */
   hold_id: z.uuid(),
-  /** As soon as the acquirer told it, not only once completed. */
+  /** As soon as the acquirer has named it, not only once completed. */
   end_to_end_id: z.string().nullable(),
   /** What the acquirer says against the final status (decision 120). */
   contradiction: z.string().nullable(),

@@ -2,7 +2,8 @@ import { TIMELINE_KINDS, type TimelineEntry } from './timeline.ts';
 
 /**
  * Steps in the order in which they happened: by time, and within a millisecond the cause before what it led to. Stable,
- * so that what was told in an order of its own stays in it. Texts of one precision compare as their instants do.
+ * so that entries of one instant keep the order in which they came. Texts of one precision compare as their instants
+ * do.
  */
 export function inOrderOfTime(steps: readonly TimelineEntry[]): TimelineEntry[] {
   return steps.toSorted((one, other) => {

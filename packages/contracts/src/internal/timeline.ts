@@ -4,7 +4,7 @@ import { Timestamp } from '../timestamp.ts';
 import { LEDGER_PAGE_MAX } from './ledger-reads.ts';
 
 /**
- * What each service tells of one charge or payout; the gateway joins it into the timeline. The
+ * What each service answers about one charge or payout; the gateway joins it into the timeline. The
  * ledger is asked for journals by their commands (`LookupJournalsBody`). Codes: `CHARGE_NOT_FOUND`,
  * `PAYOUT_NOT_FOUND` 404 from the owner; the others answer what they have, which may be nothing.
  */
@@ -17,7 +17,7 @@ export const TIMELINE_PATHS = {
   deliveries: '/internal/timelines/deliveries',
 } as const;
 
-/** Entries that one service tells at most; a resource's life has some dozens. */
+/** Entries that one service answers at most; a resource's life has some dozens. */
 export const TIMELINE_ENTRIES_MAX = 1_000;
 /** The resource itself with its refunds and disputes. */
 export const TIMELINE_RESOURCES_MAX = 100;

@@ -58,7 +58,7 @@ export const ReceivedPixReturn = ledgerCommand('received_pix.return', {
 const SUSPENSE_ITEM = {
   /** The item: the `command_id` that booked it. */
   item_id: z.uuid(),
-  /** Null for an item of a payout that was never told one. */
+  /** Null for an item of a payout for which the acquirer never named one. */
   end_to_end_id: EndToEndId.nullable(),
   charge_id: z.uuid().nullable(),
   /** The payout of an item that payouts booked; absent in what charges sends. */
@@ -105,8 +105,8 @@ export const PayoutReturnCredit = ledgerCommand('payout_return.credit', {
 });
 
 /**
- * Books what the acquirer did against what a payout was told (decision 120): `out` for money that left although
- * the payout had failed or is nobody's, `in` for money that stayed although it had completed.
+ * Books what the acquirer did against the end of a payout (decision 120): `out` for money that left although
+ * the payout had failed or does not exist, `in` for money that stayed although it had completed.
  */
 export const PayoutSuspend = ledgerCommand('payout.suspend', {
   payout_id: z.uuid().nullable(),

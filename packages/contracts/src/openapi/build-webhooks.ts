@@ -128,7 +128,7 @@ function exampleOf(entry: CatalogueEntry): object {
   return { id: DELIVERY_ID, object: 'event', ...name, created_at: ASSEMBLED_AT, data };
 }
 
-/** The resource in the state that the event tells of. */
+/** The resource in the state that the event announces. */
 function dataOf({ resource, action }: CatalogueEntry): object {
   if (resource === 'charge') return chargeAfter(action);
   if (resource === 'dispute') return disputeAfter(action);

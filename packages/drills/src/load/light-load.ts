@@ -140,7 +140,7 @@ async function findUndelivered(mesh: DrillMesh, { hook, charges }: Books): Promi
   return charges.filter((id) => !arrived.has(id));
 }
 
-/** Ids of charges whose payment the development receiver was told of. */
+/** Ids of charges whose payment reached the development receiver. */
 async function readArrivals(mesh: DrillMesh, hook: string): Promise<string[]> {
   const ids: string[] = [];
   for (let after = 0; ;) {

@@ -6,7 +6,7 @@ import type { Timeline } from './timeline.ts';
 
 const SECRET_BYTES = 24;
 
-/** Where the demo's merchant hears of one resource; a path of its own, so that nothing else counts. */
+/** Where the demo's merchant receives the events of one resource; a path of its own, so that nothing else counts. */
 export function createMerchantHook() {
   const path = `/hook-${randomUUID()}`;
   const secret = randomBytes(SECRET_BYTES).toString('base64url');

@@ -93,7 +93,7 @@ function duplicateTxid(): Error {
   return efiError(409, 'txid_duplicado', 'Campo txid informado já foi utilizado em outra cobrança');
 }
 
-/** What can be told of a request that was refused. */
+/** What is known of a request that was refused. */
 function readRefused(request: FastifyRequest) {
   const { data } = TxidParams.safeParse(request.params);
   const amountCents = readRefusedAmount(

@@ -107,7 +107,7 @@ function invalid(propriedade: string, razao: string): ProviderError {
   return apiPixError('PixDevolucaoInvalida', 400, { detail: razao, violacoes });
 }
 
-/** What can be told of a request that was refused. */
+/** What is known of a request that was refused. */
 function readRefused(request: FastifyRequest) {
   const { e2eid } = request.params as { e2eid: string };
   const endToEndId = e2eid.length > 64 || e2eid.includes('\0') ? null : e2eid;

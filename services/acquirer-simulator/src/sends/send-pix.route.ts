@@ -95,7 +95,7 @@ function duplicateIdEnvio(): ProviderError {
   return efiError(409, 'id_envio_duplicado', message);
 }
 
-/** What can be told of a request that was refused. */
+/** What is known of a request that was refused. */
 function readRefused(request: FastifyRequest) {
   const { data } = IdEnvioParams.safeParse(request.params);
   const amountCents = readRefusedAmount(request, ({ valor }) => valor);

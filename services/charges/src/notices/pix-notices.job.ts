@@ -37,7 +37,7 @@ export function startPixNoticesJob(
       },
     ],
     handle: (notice) => checkNotice(deps, notice),
-    // An end-to-end id is what a stranger may have chosen.
+    // A caller of the callback URL may have chosen the end-to-end id: it is not logged.
     describe: () => ({}),
     parentOf: (notice) => notice.checkTraceparent,
   });

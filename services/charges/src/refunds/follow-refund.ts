@@ -31,7 +31,7 @@ export type FollowRefundDeps = EndRefundDeps &
 
 /**
  * One status check of a leased row: an intent is settled with the ledger; a refund is followed at the acquirer, under
- * its own id. Money leaves once, whatever gets lost on the way.
+ * its own id. A lost answer leads to no second order (`placeOrder`).
  */
 export async function followRefund(
   deps: FollowRefundDeps,

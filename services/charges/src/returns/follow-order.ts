@@ -42,7 +42,7 @@ export type LeasedOrder<Row> = { row: Row; callBeforeMs: number };
 
 /**
  * One status check of a leased order: it is read at the acquirer by its own id, ordered where it is not there, and
- * ended as `decideOrderCheck` decides. Money leaves once, whatever gets lost on the way.
+ * ended as `decideOrderCheck` decides. A lost answer leads to no second order (`placeOrder`).
  */
 export async function followOrder<Row extends OrderRow>(
   deps: FollowDeps,

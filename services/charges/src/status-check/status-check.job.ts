@@ -14,7 +14,7 @@ import { type CheckChargeDeps, checkChargeStatus } from './check-charge.ts';
  * statement that takes it in; without a place another statement has to lease its charge.
  */
 const IN_FLIGHT_MAX = 32;
-/** Routine checks in one run, and the pause between two runs: what was not requested is checked gently. */
+/** Routine checks in one run, and the pause between two runs: at most 40 a second. */
 const ROUTINE_BATCH = 10;
 const ROUTINE_INTERVAL_MS = 250;
 

@@ -14,8 +14,8 @@ import { failReturn, type Resolution, returnItemOrders } from './resolutions.sql
 export type ReturnItemDeps = EndSuspendedDeps & FollowDeps;
 
 /**
- * One status check of the leased return of an item in suspense: it is followed at the acquirer, under its own id. Money
- * leaves once, whatever gets lost on the way.
+ * One status check of the leased return of an item in suspense: it is followed at the acquirer, under its own id. A
+ * lost answer leads to no second order (`placeOrder`).
  */
 export async function followItemReturn(
   deps: ReturnItemDeps,

@@ -6,7 +6,7 @@ import { requestIdOf } from '#edge/stamp-answers.ts';
 import { reportMismatch } from '#events.ts';
 
 /**
- * Tells of each creation under `/admin` that repeats a key with another body, as `/v1` does (decision 42): by the
+ * Reports each creation under `/admin` that repeats a key with another body, as `/v1` does (decision 42): by the
  * answer, so that it holds for what the gateway creates, for what owners create, and for routes to come.
  */
 export function reportMismatches(app: FastifyInstance, logger: Logger): void {

@@ -64,7 +64,7 @@ function registerRoute(app: FastifyInstance, deps: PublicRouteDeps, route: Publi
   app.route({
     method: route.method,
     url: route.path,
-    // Before the body is read: a stranger's body is not worth receiving, and 401 precedes 413.
+    // Before the body is read: the body of a caller without a key is not received, and 401 precedes 413.
     onRequest: [
       async (request, reply) => await admit(deps, route, { request, reply }),
       (request, _reply, done) => runForAccount(callerOf(request).accountId, done),

@@ -23,7 +23,7 @@ async function renderFiles(): Promise<ReferenceFiles> {
       url: 'openapi.json',
       cdn: 'reference/scalar.js',
       pageTitle: workerData as string,
-      // Nothing is loaded from, or told to, any other host.
+      // Nothing is loaded from, or sent to, any other host.
       withDefaultFonts: false,
       telemetry: false,
       agent: { disabled: true },

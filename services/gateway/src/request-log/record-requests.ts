@@ -15,7 +15,7 @@ type ToRecord = Parameters<RequestLog['record']>[0] & { refusedKey: string | nul
 /**
  * Records each request of a listener once, refused ones and those that their client left included. Of requests without
  * an accepted key it counts all and records a sample; those with a key that is revoked, suspended, expired or of an
- * inactive application have a sample of their own, which no flood of strangers fills.
+ * inactive application have a sample of their own, which requests without a known key do not fill.
  */
 export function recordRequests(log: RequestLog) {
   const isSampled = createUnauthenticatedSample(() => performance.now());

@@ -3,7 +3,7 @@ import type { AccountId } from '@pixmesh/kernel/ids';
 /**
  * What one owner's money can be. The accounts of the platform (clearing, fees, tariffs) have a part under every
  * owner, and are summed where the whole is asked for. So no command ever locks another row than its owner's, and
- * nobody waits for a stranger's commit; a single row of fees would have all writers in one queue.
+ * no owner waits for the commit of another; a single row of fees would have all writers in one queue.
  */
 export const ACCOUNT_KINDS = [
   'available',

@@ -26,11 +26,11 @@ export type BatchDeps = {
  * Balances are read under the locks of this very transaction, never carried over from one before. Safe to repeat after
  * any failure, also one that leaves open whether the commit took place: what is booked is answered as it was.
  *
- * A batch that the database refuses to write is halved until the culprit stands alone, and only the culprit is
+ * A batch that the database refuses to write is halved until the command that is refused is alone, and only that one is
  * rejected. An owner whose row another transaction holds for too long is passed over with all its commands, which have
  * to come again. Commands of one account keep their order.
  *
- * @throws AppError `DEPENDENCY_UNAVAILABLE` while the database is away: nobody knows the outcome, ask again
+ * @throws AppError `DEPENDENCY_UNAVAILABLE` while the database is away: the outcome is unknown, ask again
  */
 export async function executeBatch(
   deps: BatchDeps,

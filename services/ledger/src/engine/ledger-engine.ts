@@ -94,7 +94,7 @@ export function createLedgerEngine(deps: LedgerEngineDeps): LedgerEngine {
       return outcomes;
     } catch (error) {
       deps.logger?.warn({ err: error, size: commands.length }, 'ledger batch not written');
-      // Whoever is to blame would stand alone by now (`executeBatch`): these commands are innocent and come again.
+      // `executeBatch` rejects alone what cannot be written: this error is of no single command, and all come again.
       throw error instanceof AppError ? error : unavailable('no batch can be written', error);
     }
   }

@@ -5,8 +5,8 @@ import { queueAgain } from '@pixmesh/postgres/unanswered-commands';
 import { outcomeEventId } from './outcome-event.ts';
 
 /**
- * Publishes the first outcome of a command once more, for a sender that has not heard it. False where there is none to
- * publish: the command was answered by HTTP, or before its event could be found by its id, or the event is queued.
+ * Publishes the first outcome of a command once more, for a sender that has not received it. False where there is none
+ * to publish: the command was answered by HTTP, or before its event could be found by its id, or the event is queued.
  */
 export async function republishOutcome(db: Database, commandId: string): Promise<boolean> {
   const decidedAt = await readDecidedAt(db, commandId);

@@ -119,5 +119,5 @@ async function actOnce(deps: QueueDeps, id: PayoutId, steps: QueueSteps): Promis
       return { payout: await findVisible(deps.db, id), repeated: false };
     }
   }
-  throw new AppError('INTERNAL_ERROR', { message: 'a queued payout would not rest' });
+  throw new AppError('INTERNAL_ERROR', { message: 'the queued payout kept changing' });
 }

@@ -61,7 +61,7 @@ function missingLeft(ours: ComparedPayout): FoundBreak {
   return { kind: 'missing_left', id, expected, amountCents, changedAt };
 }
 
-/** An order that is nobody's; a rejected one has moved nothing. */
+/** An order that no payout explains; a rejected one has moved nothing. */
 function missingRight(theirs: AcquirerPayout): FoundBreak[] {
   if (theirs.status === 'rejected') return [];
   const { amountCents, requestedAt: changedAt } = theirs;

@@ -141,7 +141,7 @@ function together(parts: readonly Pairs[]): Pairs {
   };
 }
 
-/** Ids of breaks are payouts, returns (`<end-to-end id>:<return id>`), or sends that are nobody's. */
+/** Ids of breaks are payouts, returns (`<end-to-end id>:<return id>`), or sends that no payout explains. */
 async function pairKnown(deps: PayoutCheckDeps, ids: readonly string[]): Promise<Pairs> {
   const [returns, others] = [
     ids.filter((id) => id.includes(':')),

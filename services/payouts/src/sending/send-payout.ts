@@ -16,7 +16,7 @@ import { recordRefusal, scheduleCheck, uncountCall } from './record-answer.sql.t
 import type { SendingDeps } from './sending-deps.ts';
 
 /**
- * Sends a claimed payout: one call, which the claim has counted, within its slot's lease. Whatever is lost on the way
+ * Sends a claimed payout: one call, which the claim has counted, within its slot's lease. A lost call or answer
  * leaves the call counted as unanswered, and a status check decides (decision 118).
  *
  * @param deps `keepSlot` gets the slot when the call has ended

@@ -82,7 +82,7 @@ const LOOKUPS = {
 type History = keyof typeof HISTORIES;
 
 const soon = 'check soon';
-const gently = 'check gently';
+const later = 'check later';
 const rest = 'rest';
 const again = 'send again';
 const accept = 'accept';
@@ -99,38 +99,38 @@ const TABLE: Record<History, readonly [string, string, string, string, string]> 
   'refused just now after an unknown call': [soon, soon, accept, settle, failRejected],
   'refused a while ago after an unknown call': [soon, soon, accept, settle, failRejected],
   'refused 15 minutes ago after an unknown call': [soon, failRefused, accept, settle, failRejected],
-  accepted: [soon, `${gently} (vanished)`, gently, settle, failRejected],
+  accepted: [soon, `${later} (vanished)`, later, settle, failRejected],
   'settlement ordered': [
     soon,
     `${rest} (vanished)`,
-    `${gently} (unfinished)`,
+    `${later} (unfinished)`,
     rest,
     'failed_after_completed',
   ],
   'release ordered after a rejection': [
     soon,
     `${rest} (vanished)`,
-    `${gently} (unfinished)`,
+    `${later} (unfinished)`,
     'completed_after_failed',
     rest,
   ],
   'release ordered after a refusal': [
     soon,
     rest,
-    `${gently} (unfinished)`,
+    `${later} (unfinished)`,
     'completed_after_failed',
     rest,
   ],
-  completed: [soon, `${rest} (vanished)`, `${gently} (unfinished)`, rest, 'failed_after_completed'],
+  completed: [soon, `${rest} (vanished)`, `${later} (unfinished)`, rest, 'failed_after_completed'],
   'failed after a rejection': [
     soon,
     `${rest} (vanished)`,
-    `${gently} (unfinished)`,
+    `${later} (unfinished)`,
     'completed_after_failed',
     rest,
   ],
-  'failed after a refusal': [soon, rest, `${gently} (unfinished)`, 'completed_after_failed', rest],
-  canceled: [soon, rest, `${gently} (unfinished)`, 'completed_after_failed', rest],
+  'failed after a refusal': [soon, rest, `${later} (unfinished)`, 'completed_after_failed', rest],
+  canceled: [soon, rest, `${later} (unfinished)`, 'completed_after_failed', rest],
   'waiting for approval': [
     soon,
     rest,
@@ -218,7 +218,7 @@ function describeStep(step: ReturnType<typeof decideCheck>): string {
     case 'order_end':
       return step.end.kind === 'settle' ? settle : `release: ${step.end.reason}`;
     case 'check_later':
-      return withProblem(step.pace === 'unknown' ? soon : gently, step.problem);
+      return withProblem(step.pace === 'unknown' ? soon : later, step.problem);
     case 'rest':
       return withProblem(rest, step.problem);
     default:

@@ -36,7 +36,7 @@ const COLUMNS = sql`
     ) as seen
   ) as breaks`;
 
-/** Sets a stop; null where one is in force already, which `payout_stops_in_force` tells. */
+/** Sets a stop; null where one is in force already, by the unique index `payout_stops_in_force`. */
 export async function insertStop(
   db: Queryable,
   stop: Pick<StopRow, 'accountId' | 'reason' | 'setBy'>,

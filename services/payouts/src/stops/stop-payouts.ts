@@ -38,7 +38,7 @@ export async function stopPayouts(
     const present = await findLatestStop(db, accountId);
     if (present?.endedAt === null) return { stop: present, repeated: true };
   }
-  throw new AppError('INTERNAL_ERROR', { message: 'a stop of payouts would not rest' });
+  throw new AppError('INTERNAL_ERROR', { message: 'the stop of payouts kept changing' });
 }
 
 /**

@@ -28,8 +28,8 @@ export function toTimelineEntries(steps: PayoutSteps): TimelineEntry[] {
 }
 
 /**
- * A payout has no history of its own: what is known of its states is its row, and the status that each of its events
- * tells of its moment. Every change of status is announced but one, the approval.
+ * A payout has no history of its own: what is known of its states is its row, and the status in each of its events.
+ * Every change of status is announced but one, the approval.
  */
 function stateEntries(steps: PayoutSteps): TimelineEntry[] {
   const { payout, events } = steps;

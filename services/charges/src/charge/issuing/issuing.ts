@@ -30,7 +30,7 @@ export type Issuing = {
 };
 
 /**
- * Issuing: from a stored charge to a Pix at the acquirer, exactly one, whatever gets lost on the way. The txid
+ * Issuing: from a stored charge to a Pix at the acquirer, exactly one, also where answers are lost. The txid
  * is the charge's id, so asking the acquirer decides every doubt (decisions 61–64). Work goes on after a
  * caller's deadline; the row's lease keeps two checks of one charge apart.
  */
