@@ -107,7 +107,7 @@ const DISPUTED_AGAIN = {
   ],
 };
 
-describe('a life that all sides tell alike is left in peace', () => {
+describe('a life of which all records agree has no violation', () => {
   test.each<[string, LifeRecords]>([
     ['paid', aLife()],
     [
@@ -177,12 +177,12 @@ const PLANTED: [string, LifeRecords, string | string[]][] = [
     'I6 E1 is credited and in suspense',
   ],
   [
-    'a second payment that nobody holds',
+    'a second payment without an item of suspense',
     aLife({ journal: [PAID, AGAIN] }),
     'I6 E2 has 0 items of suspense',
   ],
   [
-    'a second payment that is held twice',
+    'a second payment with two items of suspense',
     aLife({ journal: [PAID, AGAIN], suspense: [ITEM, ITEM] }),
     'I6 E2 has 2 items of suspense',
   ],
@@ -232,37 +232,37 @@ const PLANTED: [string, LifeRecords, string | string[]][] = [
     'I10 charge.pix.paid of c1 was not delivered',
   ],
   [
-    'no word of the creation',
+    'no event of the creation',
     without(aLife(NEVER_PAID), 'charge.pix.created'),
     'I10 charge.pix.created of c1 was not delivered',
   ],
   [
-    'no word of a cancellation',
+    'no event of a cancellation',
     without(aLife(CANCELED), 'charge.pix.canceled'),
     'I10 charge.pix.canceled of c1 was not delivered',
   ],
   [
-    'no word of a refund',
+    'no event of a refund',
     without(aLife(TWICE_RETURNED), 'charge.pix.refunded'),
     'I10 charge.pix.refunded of c1 was not delivered',
   ],
   [
-    'no word of a chargeback',
+    'no event of a chargeback',
     without(aLostLife(), 'charge.pix.charged_back'),
     'I10 charge.pix.charged_back of c1 was not delivered',
   ],
   [
-    'no word of a dispute',
+    'no event of a dispute',
     without(aLife(OPEN), 'dispute.pix.opened'),
     'I10 dispute.pix.opened of d1 was not delivered',
   ],
   [
-    'no word of its loss',
+    'no event of its loss',
     without(aLostLife(), 'dispute.pix.lost'),
     'I10 dispute.pix.lost of d1 was not delivered',
   ],
   [
-    'no word of its winning',
+    'no event of its winning',
     without(aLife(WON), 'dispute.pix.won'),
     'I10 dispute.pix.won of d1 was not delivered',
   ],
@@ -300,7 +300,7 @@ const PLANTED: [string, LifeRecords, string | string[]][] = [
     'I11 charge.pix.infraction c1 under several ids',
   ],
   [
-    'no word of an infraction',
+    'no event of an infraction',
     without(aLife(OPEN), 'charge.pix.infraction'),
     'I10 charge.pix.infraction of c1 was not delivered',
   ],

@@ -44,7 +44,7 @@ function aJournal(...entries: [string, string, number][]): object {
   };
 }
 
-test('a payout that ended as promised is left in peace', () => {
+test('a payout that ended as announced has no violation', () => {
   expect(verifyPayout(aDossier())).toEqual([]);
   const failed = { ...COMPLETED, status: 'failed', end_to_end_id: null };
   const calls = [{ ...OK, body: failed }];
@@ -52,7 +52,7 @@ test('a payout that ended as promised is left in peace', () => {
   expect(verifyPayout(aDossier(undone))).toEqual([]);
 });
 
-test('a refused or unknown call that left nothing is left in peace', () => {
+test('a refused or unknown call without a row has no violation', () => {
   const nothing = { payout: null, sends: [], journals: [], deliveries: [] };
   for (const outcome of ['refused', 'unknown'] as const) {
     expect(verifyPayout(aDossier({ ...nothing, calls: [{ ...OK, outcome }] }))).toEqual([]);

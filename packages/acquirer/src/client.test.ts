@@ -85,7 +85,7 @@ describe('issuing', () => {
     });
   });
 
-  it('reads an answer that came while this process stood still for longer than the deadline', async () => {
+  it('reads an answer that came while this process was blocked for longer than the deadline', async () => {
     await using client = provider.connect(HASTY_MS);
     expect(await client.issueCharge(TO_ISSUE)).toMatchObject({ kind: 'issued' });
     provider.answerCall = (_, response) => {
@@ -135,7 +135,7 @@ describe('reading', () => {
     expect(await acquirer.getCharge(TXID)).toEqual({ kind: 'not_found' });
   });
 
-  it('does not take a charge whose code leads elsewhere for found', async () => {
+  it('does not take a charge whose code pays something else for found', async () => {
     provider.answerCall = (_, r) => json(r, 200, { ...CHARGE, pixCopiaECola: STATIC });
     expect(await acquirer.getCharge(TXID)).toEqual({ kind: 'unknown', cause: 'foreign_code' });
   });
@@ -216,7 +216,7 @@ describe('the breaker', () => {
     expect(provider.calls).toHaveLength(FAILURES_MAX);
   });
 
-  it('leaves other operations alone: what the provider still does is not kept from it', async () => {
+  it('does not hold back other operations, which the provider still answers', async () => {
     provider.answerCall = (_, response) => json(response, 503, {});
     await failTimes(FAILURES_MAX);
     provider.answerCall = (_, response) => json(response, 201, CHARGE);
@@ -227,7 +227,7 @@ describe('the breaker', () => {
     });
   });
 
-  it('opens whatever callers have left meanwhile: that is no sign of life', async () => {
+  it('opens also where a caller has left in between, which is no answer', async () => {
     const fails: Handler = (_, response) => json(response, 503, {});
     provider.answerCall = fails;
     await failTimes(FAILURES_MAX - 1);
@@ -256,7 +256,7 @@ describe('the breaker', () => {
     ['"too many"', (_, r) => json(r, 429, {})],
     ['401', (_, r) => json(r, 401, {})],
     ['HTML', (_, r) => void r.writeHead(200).end('<html>')],
-  ])('takes %s for a sign of life', async (_, answer) => {
+  ])('stays closed after %s, which is an answer', async (_, answer) => {
     provider.answerCall = answer;
     await failTimes(FAILURES_MAX);
     provider.answerCall = (_request, response) => json(response, 200, CHARGE);

@@ -107,18 +107,18 @@ describe('GET /v1/balance', () => {
 });
 
 describe('who may ask', () => {
-  test('nobody without a name', async () => {
+  test('a call without claims is refused', async () => {
     const response = await ledger.app.inject({ url: '/v1/balance' });
     expect(response.statusCode).toBe(403);
     expect(response.json()).toMatchObject({ code: 'CALLER_NOT_ALLOWED' });
   });
 
-  test('not the gateway for itself, since a balance belongs to a tenant', async () => {
+  test('the gateway for itself is refused, since a balance belongs to a tenant', async () => {
     const response = await ledger.get('/v1/balance', { accountId: null });
     expect(response.statusCode).toBe(401);
   });
 
-  test('only by GET', async () => {
+  test('other methods than GET are refused', async () => {
     const response = await ledger.send('POST', '/v1/balance', '');
     expect(response.statusCode).toBe(405);
     expect(response.headers['allow']).toBe('GET');

@@ -56,7 +56,7 @@ const stuck = receivedPixSuspend({ amount: 9 });
 const suspenseCredited = suspenseCredit(stuck, newId<AccountId>());
 const received = receivedPixCredit({ amount: 250 });
 
-describe('each outcome is told in its own words', () => {
+describe('each outcome has its own event', () => {
   const refused = { code: 'already_settled', hold: hold('settled') } as const;
   const rows: [string, LedgerCommand, Partial<EventWrite>, object][] = [
     ['received_pix.credited', received, {}, { charge_id: received.chargeId, amount: 250 }],
@@ -104,7 +104,7 @@ describe('each outcome is told in its own words', () => {
     });
   });
 
-  test('and no message of the topic is forgotten', () => {
+  test('every message of the topic has a case', () => {
     const types = new Set(rows.map(([type]) => type));
     expect([...types].toSorted()).toEqual(Object.keys(LEDGER_EVENTS).toSorted());
   });
@@ -126,7 +126,7 @@ test('of the platform’s own money names no account, and keeps its order by the
   expect(event.message).toMatchObject({ account_id: null });
 });
 
-test.each([take, pendingRelease(received)])('$kind is told to nobody', (command) => {
+test.each([take, pendingRelease(received)])('$kind publishes no event', (command) => {
   expect(() => eventOf(command)).toThrow('publishes nothing');
 });
 

@@ -136,7 +136,7 @@ describe('PUT /internal/holds/{id}', () => {
     expect(again).toEqual(answers);
   });
 
-  test('a crash after the commit is told as a failure, and the repeat as it was', async () => {
+  test('a crash after the commit is answered as a failure, and the repeat with the outcome', async () => {
     const hold = aHold({ accountId: await funded(5_000) });
     armFailpoints({ 'ledger.hold.after-commit': 'error' });
     expect((await take(hold)).statusCode).toBe(500);
@@ -146,7 +146,7 @@ describe('PUT /internal/holds/{id}', () => {
 });
 
 describe('POST /internal/holds/{id}/void', () => {
-  test('before the hold defeats it for ever', async () => {
+  test('before the hold keeps it from being taken for ever', async () => {
     const hold = aHold({ accountId: await funded(5_000) });
     expect((await end(hold, 'void')).json()).toEqual({
       hold_id: hold.holdId,
@@ -164,7 +164,7 @@ describe('POST /internal/holds/{id}/void', () => {
     expect(await readBalances(database.db, hold.accountId)).toMatchObject({ available: 5_000 });
   });
 
-  test('after the hold says that it is held, and gives nothing back', async () => {
+  test('after the hold says that it is held, and returns nothing', async () => {
     const hold = aHold({ accountId: await funded(5_000) });
     await take(hold);
     expect((await end(hold, 'void')).json()).toMatchObject({
@@ -211,7 +211,7 @@ describe('POST /internal/holds/{id}/void', () => {
 });
 
 describe('a release before its hold', () => {
-  test('takes nothing, and keeps the hold from coming', async () => {
+  test('takes nothing, and the hold is refused afterwards', async () => {
     const hold = aHold({ accountId: await funded(5_000) });
     await handle(ledger.engine, aHoldRelease(hold));
     expect(await outcomeOf(hold)).toEqual({
@@ -279,7 +279,7 @@ describe('GET /internal/holds', () => {
   });
 });
 
-describe('bad input leaves no trace', () => {
+describe('bad input stores nothing', () => {
   test.each([
     ['account_id', { account_id: 'x' }],
     ['resource_id', { resource_id: null }],
@@ -300,7 +300,7 @@ describe('bad input leaves no trace', () => {
     expect(await countAllRows(database.db)).toEqual(rows);
   });
 
-  test.each(['', '[]', '{', 'null'])('the body %j is none', async (body) => {
+  test.each(['', '[]', '{', 'null'])('the body %j is refused', async (body) => {
     const answer = await ledger.send('PUT', `/internal/holds/${newId()}`, body);
     expect(answer.statusCode).toBe(400);
     expect(answer.json()).toMatchObject({ code: 'VALIDATION_ERROR', details: ['body'] });
@@ -324,7 +324,7 @@ describe('bad input leaves no trace', () => {
     expect(voided.statusCode).toBe(404);
   });
 
-  test('nobody holds without a name', async () => {
+  test('a call without claims is refused', async () => {
     const hold = aHold({ accountId: newId() });
     const payload = JSON.stringify(bodyOf(hold));
     const answer = await ledger.app.inject({ method: 'PUT', url: pathOf(hold), payload });

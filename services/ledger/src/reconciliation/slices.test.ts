@@ -38,6 +38,6 @@ test('very many idle owners are cut too', () => {
   expect(stepsOf(...idle).map(({ slices }) => slices.length)).toEqual([1_000, 1_000, 500]);
 });
 
-test('nobody is no step', () => {
+test('an empty ledger has no slice', () => {
   expect(stepsOf()).toEqual([]);
 });

@@ -24,7 +24,7 @@ function decide(ledger: Oracle, command: OracleCommand): Decided {
   return { command, found: { commandId, accountId, kind, word, version, atMs: AT_MS, entries } };
 }
 
-test('a block that moves nothing is not placed before a return that was told earlier, whatever is taken in between', () => {
+test('a block that moves nothing is not placed before a return that was announced earlier, whatever is taken in between', () => {
   const [pix, other, hold, payout] = [newId(), newId(), newId(), newId()];
   const credit = (subject: string, amount: number): OracleCommand => {
     return {

@@ -51,7 +51,7 @@ test('a settlement that exceeded its Pix may find its hold released when it come
   expect(breaksOf(settle, 'already_released', ['rejected', 'booked'])).toEqual([]);
 });
 
-test('what it was told once it is told for ever', () => {
+test('a command that is rejected after it was booked is a break', () => {
   expect(breaksOf(settle, 'already_released', ['booked', 'rejected'])).toEqual([
     `hold.settle ${settle.id} was rejected as exceeds_received, but is booked as already_released`,
   ]);

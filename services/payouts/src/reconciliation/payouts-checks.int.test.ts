@@ -72,7 +72,7 @@ describe('payout', () => {
       sql`status = 'completed'`,
       'state completed canceled (1500)',
     ],
-  ])('tells a payout with %s', async (_name, change, back, expected) => {
+  ])('reports a payout with %s', async (_name, change, back, expected) => {
     const { id, e2e } = completed;
     await sides.admin.query(sql`update payouts.payouts set ${change} where id = ${id}`);
     const { payout } = await findAll();
@@ -83,7 +83,7 @@ describe('payout', () => {
     expect(payout?.map((line) => line.replaceAll(e2e, 'E'))).toEqual([`${id} ${expected}`]);
   });
 
-  test('tells a payout that the acquirer does not know', async () => {
+  test('reports a payout that the acquirer does not know', async () => {
     const { id, holdId } = await sides.aReleasedPayout();
     await sides.admin.query(
       sql`update payouts.payouts set status = 'completed', end_to_end_id = 'E-never' where id = ${id}`,
@@ -95,7 +95,7 @@ describe('payout', () => {
     expect(holdId).toBeDefined();
   });
 
-  test('tells a return that is not recorded, and one of another amount', async () => {
+  test('reports a return that is not recorded, and one of another amount', async () => {
     const { id, e2e } = await sides.aCompletedPayout();
     const { return_id, key } = await aReturn(e2e);
     const before = await findAll();
@@ -109,7 +109,7 @@ describe('payout', () => {
     expect(recorded).toEqual({ payout: [`${key} amount 200 150 (-50)`] });
   });
 
-  test('goes on telling a return while the payout does not know its end-to-end id', async () => {
+  test('goes on reporting a return while the payout does not know its end-to-end id', async () => {
     const { id, e2e } = await sides.aCompletedPayout();
     const { return_id, key } = await aReturn(e2e);
     const lines: (string[] | undefined)[] = [];
@@ -130,7 +130,7 @@ describe('payout', () => {
     expect((await findAll(IN_AN_HOUR, [key]))['payout']).toBeUndefined();
   });
 
-  test('tells a payout that is still on its way although it has ended, however old it is', async () => {
+  test('reports a payout that is still on its way although it has ended, however old it is', async () => {
     const { id } = await sides.aCompletedPayout();
     const processing = sql`update payouts.payouts set status = 'processing' where id = ${id}`;
     await sides.admin.query(processing);
@@ -139,7 +139,7 @@ describe('payout', () => {
     expect(payout).toEqual([`${id} state completed processing (1500)`]);
   });
 
-  test('goes on telling a contradiction, however old the payout is, also when the acquirer takes it back', async () => {
+  test('goes on reporting a contradiction, however old the payout is, also when the acquirer takes it back', async () => {
     const { id } = await sides.aCompletedPayout();
     await sides.simulator.control('POST', `/control/sends/${id}/contradict`, {
       status: 'NAO_REALIZADO',
@@ -164,7 +164,7 @@ describe('payout', () => {
 });
 
 describe('hold', () => {
-  test('tells a hold without payout, and one whose payout has ended or never began', async () => {
+  test('reports a hold without payout, and one whose payout has ended or never began', async () => {
     const { id, holdId } = await sides.anOpenPayout();
     const orphan = {
       ...sides.ledger.holds.get(holdId)!,
@@ -189,7 +189,7 @@ describe('hold', () => {
   });
 
   test.each(['pending', 'processing'] as const)(
-    'tells a %s payout without its hold',
+    'reports a %s payout without its hold',
     async (status) => {
       const { id, holdId } = await sides.anOpenPayout(status);
       const hold = sides.ledger.holds.get(holdId)!;
@@ -201,7 +201,7 @@ describe('hold', () => {
     },
   );
 
-  test('tells a hold of another amount', async () => {
+  test('reports a hold of another amount', async () => {
     const { id, holdId } = await sides.anOpenPayout();
     const hold = sides.ledger.holds.get(holdId)!;
     sides.ledger.holds.set(holdId, { ...hold, fee: 0n });
@@ -211,7 +211,7 @@ describe('hold', () => {
 });
 
 describe('settlement', () => {
-  test('tells an end that is missing, is the wrong one, or moved another amount', async () => {
+  test('reports an end that is missing, is the wrong one, or moved another amount', async () => {
     const { id, holdId } = completed;
     const [settle, release] = [
       deriveCommandId('hold_settle', holdId),
@@ -234,7 +234,7 @@ describe('settlement', () => {
     expect(short['settlement']).toEqual([`${id} amount 1550 of ${id} 1500 of ${id} (-50)`]);
   });
 
-  test('tells a canceled payout whose money did not come back', async () => {
+  test('reports a canceled payout whose money did not come back', async () => {
     const { id, holdId } = await sides.aReleasedPayout();
     const release = deriveCommandId('hold_release', holdId);
     const journal = sides.ledger.journals.get(release)!;
@@ -245,7 +245,7 @@ describe('settlement', () => {
 });
 
 describe('acquirer_balance', () => {
-  test('tells money that nothing explains, of either sign', async () => {
+  test('reports money that nothing explains, of either sign', async () => {
     const found: (string[] | undefined)[] = [];
     for (const amount of [25, -25]) {
       await sides.simulator.control('PUT', '/control/balance-adjustment', { amount });
@@ -257,7 +257,7 @@ describe('acquirer_balance', () => {
     expect(found).toEqual([['acquirer amount x (25)'], ['acquirer amount x (-25)']]);
   });
 
-  test('knows what has moved at the acquirer and is not booked yet', async () => {
+  test('counts what has moved at the acquirer and is not booked yet', async () => {
     const received = await sides.aReceivedPix(4_000n);
     const credit = sides.ledger.journals.get(received)!;
     sides.ledger.journals.delete(received);
@@ -306,8 +306,8 @@ test('nothing is left of all these breaks once the sides agree again', async () 
 });
 
 /** The acquirer never forgets a send: these come last, and leave their breaks behind. */
-describe('a send that is nobody’s', () => {
-  test('tells a send that is nobody’s, again and again until it is somebody’s', async () => {
+describe('a send that no payout explains', () => {
+  test('reports a send that no payout explains in each run, until one does', async () => {
     const idEnvio = toAcquirerId(newId());
     const foreign = await sides.simulator.control('POST', '/control/sends', {
       amount: 700,
@@ -325,7 +325,7 @@ describe('a send that is nobody’s', () => {
     expect(foreign).toMatchObject({ id_envio: idEnvio });
   });
 
-  test('tells a send without an idEnvio by its end-to-end id', async () => {
+  test('reports a send without an idEnvio by its end-to-end id', async () => {
     const foreign = (await sides.simulator.control('POST', '/control/sends', { amount: 300 })) as {
       end_to_end_id: string;
     };
