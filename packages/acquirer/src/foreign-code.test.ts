@@ -104,7 +104,7 @@ describe('the BR Code of a charge', () => {
       'with a recurrence behind another template',
       { pixCopiaECola: codeWith(['80', '03', 'x'], ['81', '25', RECURRENCE]) },
     ],
-  ])('%s leads elsewhere', (_, change) => {
+  ])('%s pays something else', (_, change) => {
     expect(isForeign(change)).toBe(true);
   });
 
