@@ -1,5 +1,6 @@
 import assert from 'node:assert';
 
+import { deadlineIn } from '@pixmesh/http/deadline';
 import type { AccountId } from '@pixmesh/kernel/ids';
 import { newId } from '@pixmesh/kernel/ids';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -180,6 +181,22 @@ describe('an account whose row is locked', () => {
       expect(await submitted).toMatchObject(UNAVAILABLE);
     });
     expect(await engine.submit(locked)).toMatchObject({ code: 'booked', repeated: false });
+  });
+
+  test('is asked for again until the deadline, where there is one', async () => {
+    const { db, count } = counting();
+    await using engine = createLedgerEngine({ db, wakeOutbox: () => undefined, writers: 1 });
+    const locked = receivedPixCredit({ accountId: await ledger.fund(1) });
+    const late = holdTake({ accountId: locked.accountId, amount: 1 });
+    let submitted: Promise<unknown> | undefined;
+    await ledger.db.transaction(async (tx) => {
+      await lockBatch(tx, [locked]);
+      await expect(engine.submit(late, deadlineIn(1))).rejects.toMatchObject(UNAVAILABLE);
+      const before = count.transactions;
+      submitted = engine.submit(locked, deadlineIn(60_000));
+      await expect.poll(() => count.transactions, { timeout: 10_000 }).toBe(before + 2);
+    });
+    expect(await submitted).toMatchObject({ code: 'booked', repeated: false });
   });
 
   test('takes along what waits of its own, so that nothing overtakes it, and of no other', async () => {

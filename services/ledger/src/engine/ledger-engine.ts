@@ -1,5 +1,6 @@
 import assert from 'node:assert';
 
+import type { Deadline } from '@pixmesh/http/deadline';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { AccountId } from '@pixmesh/kernel/ids';
 import { createMicroBatcher } from '@pixmesh/postgres/micro-batcher';
@@ -29,10 +30,11 @@ export type LedgerEngineDeps = BatchDeps & {
 export type LedgerEngine = AsyncDisposable & {
   /**
    * Hands a command in and waits for what became of it. Commands of one account are decided in the order in which
-   * they were handed in.
+   * they were handed in. Where a batch of another process holds the row of its account for too long, the command is
+   * handed in again until the deadline, now behind those that came meanwhile; without a deadline its sender does that.
    * @throws AppError `DEPENDENCY_UNAVAILABLE` when the outcome is not known; the same command may be handed in again
    */
-  submit(command: LedgerCommand): Promise<Outcome>;
+  submit(command: LedgerCommand, deadline?: Deadline): Promise<Outcome>;
   /** Commands that wait for their batch. */
   waiting(): number;
   /** Takes no more commands and finishes those that wait. */
@@ -58,14 +60,17 @@ export function createLedgerEngine(deps: LedgerEngineDeps): LedgerEngine {
   let isStopping = false;
   return { submit, waiting, stop, [Symbol.asyncDispose]: stop };
 
-  async function submit(command: LedgerCommand): Promise<Outcome> {
-    if (isStopping) throw unavailable('the ledger stops');
-    if (waiting() >= QUEUE_MAX) throw unavailable('too many commands wait');
+  async function submit(command: LedgerCommand, deadline?: Deadline): Promise<Outcome> {
     const writer = writers[writerOf(command.accountId, count)];
     assert(writer, 'every account has a writer');
-    const outcome = await writer.submit(command);
-    if (outcome.kind === 'owner_locked') throw unavailable('the row of the account is locked');
-    return outcome;
+    for (;;) {
+      if (isStopping) throw unavailable('the ledger stops');
+      if (waiting() >= QUEUE_MAX) throw unavailable('too many commands wait');
+      const outcome = await writer.submit(command);
+      if (outcome.kind !== 'owner_locked') return outcome;
+      const mayWait = deadline !== undefined && deadline.remainingMs() > 0;
+      if (!mayWait) throw unavailable('the row of the account is locked');
+    }
   }
 
   function waiting(): number {

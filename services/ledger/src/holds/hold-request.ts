@@ -1,7 +1,13 @@
+import { INTERNAL_HEADERS } from '@pixmesh/contracts/internal/headers';
+import { type Deadline, deadlineFrom } from '@pixmesh/http/deadline';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { type HoldId, parseId } from '@pixmesh/kernel/ids';
+import type { FastifyRequest } from 'fastify';
 
 import type { Outcome } from '#commands/outcome.ts';
+
+/** Longer than any caller waits for a hold. */
+const HOLD_MS_MAX = 10_000;
 
 /** @throws AppError `NOT_FOUND` for what can be no hold's id */
 export function holdIdOf(text: string): HoldId {
@@ -15,4 +21,9 @@ export function decidedOrThrow(outcome: Outcome): Extract<Outcome, { kind: 'deci
   if (outcome.kind === 'decided') return outcome;
   const code = outcome.reason === 'unwritable' ? 'INTERNAL_ERROR' : 'CONFLICT';
   throw new AppError(code, { message: outcome.message });
+}
+
+/** Until when the caller waits for its answer. */
+export function deadlineOf(request: FastifyRequest): Deadline {
+  return deadlineFrom(request.headers[INTERNAL_HEADERS.timeoutMs], HOLD_MS_MAX);
 }

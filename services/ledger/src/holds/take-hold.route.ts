@@ -12,7 +12,7 @@ import type { Hold, OutcomeCode } from '#commands/outcome.ts';
 import type { LedgerEngine } from '#engine/ledger-engine.ts';
 import { failpoint } from '#failpoints.ts';
 
-import { decidedOrThrow, holdIdOf } from './hold-request.ts';
+import { deadlineOf, decidedOrThrow, holdIdOf } from './hold-request.ts';
 
 /**
  * `PUT /internal/holds/{id}`: amount and fee leave the balance together, or not at all, before this answers. Sticky
@@ -22,7 +22,8 @@ export function registerTakeHold(app: FastifyInstance, deps: { engine: LedgerEng
   app.put<{ Params: { id: string } }>('/internal/holds/:id', async (request) => {
     const holdId = holdIdOf(request.params.id);
     const command = takeCommand(holdId, readBody(TakeHoldBody, request));
-    const { code, hold } = decidedOrThrow(await deps.engine.submit(command));
+    const outcome = await deps.engine.submit(command, deadlineOf(request));
+    const { code, hold } = decidedOrThrow(outcome);
     await failpoint('ledger.hold.after-commit');
     return toAnswer(holdId, code, hold);
   });

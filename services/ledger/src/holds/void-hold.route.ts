@@ -8,7 +8,7 @@ import type { HoldVoid } from '#commands/ledger-command.ts';
 import type { LedgerEngine } from '#engine/ledger-engine.ts';
 import { failpoint } from '#failpoints.ts';
 
-import { decidedOrThrow, holdIdOf } from './hold-request.ts';
+import { deadlineOf, decidedOrThrow, holdIdOf } from './hold-request.ts';
 
 /**
  * `POST /internal/holds/{id}/void`: makes sure that nothing is held under this id and never will be, also by a hold
@@ -20,7 +20,7 @@ export function registerVoidHold(app: FastifyInstance, deps: { engine: LedgerEng
     async (request): Promise<VoidHoldAnswer> => {
       const holdId = holdIdOf(request.params.id);
       const body = readBody(VoidHoldBody, request);
-      const outcome = await deps.engine.submit(voidCommand(holdId, body));
+      const outcome = await deps.engine.submit(voidCommand(holdId, body), deadlineOf(request));
       const { code, hold } = decidedOrThrow(outcome);
       if (hold === null) throw new AppError('INTERNAL_ERROR', { message: `no hold ${holdId}` });
       await failpoint('ledger.hold.after-commit');
