@@ -21,18 +21,24 @@ export function deadlineFrom(header: string | string[] | undefined, maxMs: numbe
 }
 
 /**
- * Runs `work` under a signal that aborts at the deadline. Its timer ends with the work; that of `AbortSignal.timeout`
- * cannot be cleared.
+ * Runs `work` under a signal that aborts at the deadline, and ends with it there, whatever the work does. Sockets are
+ * read once more before: where this process had no turn for long, its timers run first, though the answer has come. The
+ * timer ends with the work; that of `AbortSignal.timeout` cannot be cleared.
  */
 export async function withSignal<T>(
   deadline: Deadline,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const controller = new AbortController();
-  const abort = (): void => controller.abort(new DOMException('too late', 'TimeoutError'));
-  const timer = setTimeout(abort, deadline.remainingMs());
+  const late = Promise.withResolvers<never>();
+  const end = (): void => {
+    const reason = new DOMException('too late', 'TimeoutError');
+    controller.abort(reason);
+    late.reject(reason);
+  };
+  const timer = setTimeout(() => setImmediate(end), deadline.remainingMs());
   try {
-    return await work(controller.signal);
+    return await Promise.race([work(controller.signal), late.promise]);
   } finally {
     clearTimeout(timer);
   }

@@ -12,12 +12,15 @@ import {
   makeIdentity,
   makeTestAuthority,
 } from '@pixmesh/testkit/made-identities';
+import { standStill } from '@pixmesh/testkit/stand-still';
 import { aCaller } from '@pixmesh/testkit/test-callers';
 import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { deadlineFrom, deadlineIn } from './deadline.ts';
 import { createInternalClient, type InternalRequest } from './internal-client.ts';
 
+/** Connections of a client that are made at once. */
+const CONNECTING = 32;
 /** Reads of a client that are under way at once. */
 const READ_PLACES = 64;
 const authority = await makeTestAuthority();
@@ -160,6 +163,45 @@ test('a creation is made at another process where one accepts and stands still',
   const client = openClient(urlOf(port), payouts);
   expect(await client.request(aCall({ method: 'POST' }))).toMatchObject({ status: 201 });
   expect(accepted).toBe(2);
+});
+
+test('calls that need a connection each make a few at once', async () => {
+  let accepted = 0;
+  const still = createTcpServer(() => {
+    accepted += 1;
+  }).listen(0, '127.0.0.1');
+  await once(still, 'listening');
+  onTestFinished(() => void still.close());
+  const client = openClient(urlOf(still), payouts);
+  const calls = Array.from({ length: 2 * CONNECTING }, () =>
+    client.request(aCall({ method: 'POST', deadline: deadlineIn(500) })),
+  );
+  const outcomes = await Promise.allSettled(calls);
+  const tooLate = { status: 'rejected', reason: { ...UNKNOWN, cause: { message: 'too late' } } };
+  expect(outcomes).toMatchObject(calls.map(() => tooLate));
+  expect(accepted).toBe(CONNECTING);
+});
+
+test('more calls than connections are made at once are all answered', SLOW, async () => {
+  const client = await clientOf((_request, response) => response.writeHead(201).end());
+  const deadline = deadlineIn(PATIENCE_MS);
+  const calls = Array.from({ length: 4 * CONNECTING }, () =>
+    client.request(aCall({ method: 'POST', deadline })),
+  );
+  const statuses = (await Promise.all(calls)).map(({ status }) => status);
+  expect(new Set(statuses)).toEqual(new Set([201]));
+});
+
+test('an answer that came while this process stood still for longer than the deadline is read', async () => {
+  let isStill = false;
+  const client = await clientOf((_request, response) => {
+    response.end('whole');
+    if (isStill) standStill(400);
+  });
+  await client.request(aCall({}));
+  isStill = true;
+  const answer = await client.request(aCall({ deadline: deadlineIn(200) }));
+  expect(answer.body.toString()).toBe('whole');
 });
 
 test('a read that finds all places taken waits for one until its deadline', SLOW, async () => {

@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 import type { MeshIdentity } from '@pixmesh/certificates/mesh-identity';
 import type { Claims } from '@pixmesh/contracts/internal/caller-claims';
 import { INTERNAL_HEADERS } from '@pixmesh/contracts/internal/headers';
@@ -13,7 +15,7 @@ import { encodeClaims } from '@pixmesh/contracts/internal/claims-header';
 import { type Deadline, withSignal } from './deadline.ts';
 import { meshConnector } from './mesh-connector.ts';
 import { observeUpstream } from './observe-upstream.ts';
-import { mayRepeat, TRIES_MAX } from './repeat-call.ts';
+import { repeatAfterMs } from './repeat-call.ts';
 
 /**
  * Calls under way at once, each with a connection of its own. A write may wait for the acquirer, which costs nobody
@@ -38,6 +40,8 @@ export type InternalRequest = {
   deadline: Deadline;
   headers?: Record<string, string>;
   body?: Uint8Array;
+  /** Whether it may be made again after it was cut off; by default a `GET` alone. */
+  isRepeatable?: boolean;
 };
 
 export type InternalAnswer = {
@@ -73,9 +77,14 @@ export function createInternalClient(options: {
   identity: Pick<MeshIdentity, 'current'>;
 }): InternalClient {
   const { service, url, identity } = options;
-  const connect = meshConnector(identity, service);
-  const reads = openConnections(`${service} reads`, READS_MAX, { url, connect });
-  const writes = openConnections(`${service} writes`, WRITES_MAX, { url, connect });
+  // Each with handshakes of its own: a read waits for none of hundreds of writes.
+  const open = (name: string, places: number) =>
+    openConnections(`${service} ${name}`, places, {
+      url,
+      connect: meshConnector(identity, service),
+    });
+  const reads = open('reads', READS_MAX);
+  const writes = open('writes', WRITES_MAX);
   return {
     request: (call) =>
       observeUpstream({ upstream: service, method: call.method }, () => request(call)),
@@ -112,11 +121,14 @@ export function createInternalClient(options: {
           [INTERNAL_HEADERS.timeoutMs]: String(timeoutMs),
         });
       } catch (error) {
-        if (tries < TRIES_MAX && mayRepeat(call.method, error)) continue;
-        throw new AppError('DEPENDENCY_UNAVAILABLE', {
-          message: `${options.service} did not answer`,
-          cause: error,
-        });
+        const pauseMs = repeatAfterMs(call, error, tries);
+        if (pauseMs === null || call.deadline.remainingMs() <= pauseMs) {
+          throw new AppError('DEPENDENCY_UNAVAILABLE', {
+            message: `${options.service} did not answer`,
+            cause: error,
+          });
+        }
+        await delay(pauseMs);
       }
     }
   }
@@ -153,6 +165,8 @@ function openConnections(
   const pool = new Pool(peer.url, {
     connections: places,
     connect: peer.connect,
+    // Otherwise all calls wait for the first connection, which tells whether the peer speaks HTTP/2.
+    allowH2: false,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_TIMEOUT_MS,
     maxResponseSize: ANSWER_BYTES_MAX,

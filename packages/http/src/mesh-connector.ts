@@ -7,15 +7,20 @@ import { buildConnector } from 'undici';
 import { NotConnectedError } from './repeat-call.ts';
 
 /**
- * Of the address and of the handshake, which costs both sides more than a millisecond of CPU: hundreds of calls may
- * begin at once, each with a connection of its own. A process that stands still, or starts, accepts and does not answer;
- * the repeat at another one has to end within the 5 s that a caller waits.
+ * Of the address and of the handshake, which costs both sides more than a millisecond of CPU. A process that stands
+ * still, or starts, accepts and does not answer.
  */
 const CONNECT_TIMEOUT_MS = 2_000;
+/**
+ * Connections that are made at once; hundreds of calls may need one each. All their handshakes together make each as
+ * slow as the last: on a busy machine none would end in time, and all would begin anew.
+ */
+const CONNECTING_MAX = 32;
 
 /**
  * Connects to one service as the owner of `identity`, with the certificate of the moment. Whatever the address is: the
- * other side proves that it is that service, and each connection proves it anew.
+ * other side proves that it is that service, and each connection proves it anew. A few at a time, in their order; the
+ * time limit of one begins with its turn.
  */
 export function meshConnector(
   identity: Pick<MeshIdentity, 'current'>,
@@ -23,16 +28,32 @@ export function meshConnector(
 ): buildConnector.connector {
   let texts = identity.current();
   let connect = connectorWith(texts);
+  const waiting: (() => void)[] = [];
+  let connecting = 0;
   return (options, callback) => {
+    waiting.push(() => begin(options, callback));
+    beginWaiting();
+  };
+
+  function beginWaiting(): void {
+    while (connecting < CONNECTING_MAX && waiting.length > 0) {
+      connecting += 1;
+      waiting.shift()?.();
+    }
+  }
+
+  function begin(...[options, callback]: Parameters<buildConnector.connector>): void {
     if (texts !== identity.current()) {
       connect = connectorWith(identity.current());
       texts = identity.current();
     }
     connect({ ...options, servername: service }, (...[error, socket]) => {
+      connecting -= 1;
       if (error === null) callback(null, socket);
       else callback(new NotConnectedError(`no connection to ${service}`, { cause: error }), null);
+      beginWaiting();
     });
-  };
+  }
 }
 
 function connectorWith(texts: ReturnType<MeshIdentity['current']>): buildConnector.connector {

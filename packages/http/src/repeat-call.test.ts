@@ -3,7 +3,7 @@ import { connect, createServer, isIP, type AddressInfo } from 'node:net';
 
 import { expect, test } from 'vitest';
 
-import { mayRepeat } from './repeat-call.ts';
+import { repeatAfterMs } from './repeat-call.ts';
 
 /** The error of a connection to a name with these addresses, where nobody listens. */
 async function refusedBy(addresses: readonly string[]): Promise<unknown> {
@@ -26,15 +26,22 @@ async function refusedBy(addresses: readonly string[]): Promise<unknown> {
 test.each(['GET', 'POST'])(
   '%s is made again where every address of the peer refused',
   async (method) => {
-    expect(mayRepeat(method, await refusedBy(['127.0.0.1']))).toBe(true);
+    expect(repeatAfterMs({ method }, await refusedBy(['127.0.0.1']), 1)).toBe(50);
     const byAll = await refusedBy(['127.0.0.1', '::1']);
     expect(byAll).toBeInstanceOf(AggregateError);
-    expect(mayRepeat(method, byAll)).toBe(true);
+    expect(repeatAfterMs({ method }, byAll, 5)).toBe(800);
+    expect(repeatAfterMs({ method }, byAll, 6)).toBeNull();
   },
 );
 
 test('a call that changes something is not made again where one attempt may have been sent', () => {
   const refused = Object.assign(new Error('refused'), { syscall: 'connect' });
   const cut = Object.assign(new Error('cut'), { code: 'ECONNRESET' });
-  expect(mayRepeat('POST', new AggregateError([refused, cut]))).toBe(false);
+  expect(repeatAfterMs({ method: 'POST' }, new AggregateError([refused, cut]), 1)).toBeNull();
+});
+
+test('a call that was cut off is made again where it says that it may be', () => {
+  const cut = Object.assign(new Error('cut'), { code: 'ECONNRESET' });
+  const call = { method: 'PUT', isRepeatable: true };
+  expect([1, 2, 3].map((tries) => repeatAfterMs(call, cut, tries))).toEqual([0, 0, null]);
 });

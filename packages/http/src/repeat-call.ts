@@ -1,17 +1,29 @@
-/** One that stops, one that has been killed, and one that lives. */
-export const TRIES_MAX = 3;
+/** Of a call that was cut off: by one process that stops, one that was killed, and one that lives. */
+const CUT_TRIES_MAX = 3;
+/** Of a call that was never sent, which costs its peer nothing. The pauses between them add up to 1.5 s. */
+const UNSENT_TRIES_MAX = 6;
+const UNSENT_PAUSE_MS = 50;
 
 /** Undici's words, and the system's, for a connection that ended before the answer did. */
 const CUT_CODES = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
+/** A call as far as its repetition goes: whether it may be made again although its peer may have worked on it. */
+export type RepeatableCall = { method: string; isRepeatable?: boolean };
+
 /**
- * Whether a failed call may be made again, by another connection and so perhaps at another process: where it was never
- * sent, or changes nothing. A call that changes something and was cut off has an unknown outcome, and that is its
- * caller's to resolve.
+ * How long a failed call waits until it is made again, by another connection and so perhaps at another process; null
+ * where that is not safe, or was done often enough. It is safe where the call was never sent, or may have any number of
+ * times the effect of one: each read, and what says so of itself. Any other call that was cut off has an unknown
+ * outcome, and that is its caller's to resolve.
  */
-export function mayRepeat(method: string, error: unknown): boolean {
-  if (neverSent(error)) return true;
-  return method === 'GET' && CUT_CODES.has((error as Failure).code ?? '');
+export function repeatAfterMs(
+  { method, isRepeatable = method === 'GET' }: RepeatableCall,
+  error: unknown,
+  tries: number,
+): number | null {
+  if (neverSent(error)) return tries < UNSENT_TRIES_MAX ? UNSENT_PAUSE_MS * 2 ** (tries - 1) : null;
+  const isCut = CUT_CODES.has((error as Failure).code ?? '');
+  return isRepeatable && isCut && tries < CUT_TRIES_MAX ? 0 : null;
 }
 
 /** A connection that was never there: neither the address nor the handshake came to an end. */

@@ -118,6 +118,7 @@ async function ask(
   try {
     const answer = await client.request({
       ...call,
+      isRepeatable: true,
       claims: null,
       headers: { 'content-type': 'application/json' },
       body: Buffer.from(JSON.stringify(call.body)),
