@@ -1,7 +1,7 @@
 import type { Acquirer } from '@pixmesh/acquirer/acquirer';
 import { toAcquirerId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { payoutReturnCreditCommandId } from '#payouts/ledger-commands.ts';
 import { aReturn } from '#test/an-acquirer-payout.ts';
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => sides[Symbol.asyncDispose]());
 
-async function run(changes: Partial<Pick<Acquirer, 'listSent'>> = {}) {
+async function run(changes: Partial<Pick<Acquirer, 'balance' | 'listSent'>> = {}) {
   const check = acquirerBalanceCheck({ ...sides, acquirer: { ...sides.acquirer, ...changes } });
   const scope = { since: null, knownIds: [], signal: new AbortController().signal };
   return (await check.run(scope)).breaks.map(({ amountCents }) => amountCents);
@@ -83,6 +83,31 @@ test('money of a payout that has been on its way for days is explained, and no d
   expect(await run({ listSent })).toEqual([]);
   const oldest = Math.min(...listedFrom.map((from) => from.getTime()));
   expect(oldest).toBeGreaterThan(Date.now() - 20 * MINUTE_MS);
+});
+
+describe('money that moves while the balance is read', () => {
+  const balance: Acquirer['balance'] = async () => {
+    const read = await sides.acquirer.balance();
+    await sides.aReceivedPix(700n);
+    return read;
+  };
+
+  test('is no difference', async () => {
+    expect(await run({ balance })).toEqual([]);
+  });
+
+  test('hides no larger one, and the long list is read once for it', async () => {
+    await sides.simulator.control('PUT', '/control/balance-adjustment', { amount: 5_000 });
+    const widthsMs: number[] = [];
+    const listSent: Acquirer['listSent'] = (page) => {
+      widthsMs.push(Date.now() - page.from.getTime());
+      return sides.acquirer.listSent(page);
+    };
+    expect(await run({ balance, listSent })).toEqual([4_300n]);
+    await sides.simulator.control('PUT', '/control/balance-adjustment', { amount: 0 });
+    expect(widthsMs.filter((ms) => ms > 5 * MINUTE_MS)).toHaveLength(1);
+    expect(widthsMs.length).toBeGreaterThan(2);
+  });
 });
 
 test('where too many payouts have been on their way for long, nothing is compared', async () => {
