@@ -79,7 +79,7 @@ test('what was admitted and not found may be taken by any sender', async () => {
   clock.advance(10_000);
   const admitted = await one.admit([request(accountId, 10)]);
   expect(sum(admitted)).toBe(1);
-  await one.returnUnused(admitted, []);
+  expect(await one.returnUnused(admitted, [])).toBe(true);
   expect(one.paused()).toEqual(new Set());
   expect(sum(await other.admit([request(accountId, 10)]))).toBe(1);
 });

@@ -24,8 +24,8 @@ export type DeliveryRates = {
   paused(): ReadonlySet<string>;
   /** What of the requests may be sent now. The others wait where they are. */
   admit(requests: readonly LaneRequest[]): Promise<LaneRequest[]>;
-  /** Returns what was admitted and not found: any sender may take it. */
-  returnUnused(admitted: readonly LaneRequest[], found: readonly DueDelivery[]): Promise<void>;
+  /** Returns what was admitted and not found: any sender may take it. Answers whether it was any. */
+  returnUnused(admitted: readonly LaneRequest[], found: readonly DueDelivery[]): Promise<boolean>;
 };
 
 type Deps = {
@@ -70,7 +70,7 @@ export function createDeliveryRates({ db, clock, accountOf }: Deps): DeliveryRat
   async function returnUnused(
     admitted: readonly LaneRequest[],
     found: readonly DueDelivery[],
-  ): Promise<void> {
+  ): Promise<boolean> {
     const counts = countByAccount(admitted, limitedAccountOf);
     for (const { laneId } of found) {
       const accountId = limitedAccountOf(laneId);
@@ -79,9 +79,10 @@ export function createDeliveryRates({ db, clock, accountOf }: Deps): DeliveryRat
     const unused = [...counts].flatMap(([accountId, count]) =>
       count > 0 ? [{ accountId, count }] : [],
     );
-    if (unused.length === 0) return;
+    if (unused.length === 0) return false;
     await returnToRates(db, unused);
     for (const { accountId } of unused) pausedUntilMs.delete(accountId);
+    return true;
   }
 
   async function take(wanted: ReadonlyMap<string, number>): Promise<Map<string, number>> {
@@ -118,20 +119,36 @@ function pauseMsAt(perSecond: number): number {
   return Math.min(Math.max(1_000 / perSecond, PAUSE_MS_MIN), PAUSE_MS_MAX);
 }
 
-/** Gives requests what their accounts may send, in the order of the requests; one that gets nothing is left out. */
+/**
+ * Gives requests what their accounts may send: one to each in turn, then a second one to each. One request may find no
+ * more than one delivery, and would keep the rest from the others. In the order of the requests; one that gets nothing
+ * is left out.
+ */
 function divide(
   requests: readonly LaneRequest[],
   left: Map<string, number>,
   limitedAccountOf: (laneId: string) => string | null,
 ): LaneRequest[] {
-  return requests.flatMap((request) => {
-    const accountId = limitedAccountOf(request.id);
-    if (accountId === null) return [request];
-    const allowed = Math.min(request.take, left.get(accountId) ?? 0);
-    left.set(accountId, (left.get(accountId) ?? 0) - allowed);
-    const recovered = Math.min(request.recovered, allowed);
-    return allowed === 0 ? [] : [{ ...request, take: allowed, recovered }];
-  });
+  const allowed = new Map(requests.map((request) => [request, 0]));
+  let wanting = [...requests];
+  while (wanting.length > 0) {
+    wanting = wanting.filter((request) => {
+      const accountId = limitedAccountOf(request.id);
+      if (accountId === null) {
+        allowed.set(request, request.take);
+        return false;
+      }
+      const given = allowed.get(request) ?? 0;
+      const rest = left.get(accountId) ?? 0;
+      if (rest === 0 || given === request.take) return false;
+      left.set(accountId, rest - 1);
+      allowed.set(request, given + 1);
+      return true;
+    });
+  }
+  return [...allowed].flatMap(([request, take]) =>
+    take === 0 ? [] : [{ ...request, take, recovered: Math.min(request.recovered, take) }],
+  );
 }
 
 /** What is requested of each account that has a limit. */

@@ -1,11 +1,15 @@
 import { newId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
+import { sql } from '@pixmesh/postgres/sql';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { databaseClock } from '#schedule-clock.ts';
+import { storeRate } from '#rates/delivery-rates.sql.ts';
+import { databaseClock, type ScheduleClock } from '#schedule-clock.ts';
 import { aBacklog } from '#test/a-backlog.ts';
+import { emptyQueue } from '#test/read-queue.ts';
+import { turnableClock } from '#test/test-sender.ts';
 
 import { createDeliveryRates } from './delivery-rates.ts';
 import { createLaneKeeper, type LaneKeeper } from './lane-keeper.ts';
@@ -34,6 +38,22 @@ test('a lane that becomes due while others are being claimed is claimed by the n
   expect(keeper.lanes.has(laneId)).toBe(true);
 });
 
+test('each lane of a limited account that has a delivery gets it, whatever the lanes beside it were given', async () => {
+  await emptyQueue(database.db);
+  const clock = turnableClock();
+  const { turns, begun } = startTurns(database.db, clock);
+  const accountId = newId();
+  const lanes = Array.from({ length: 16 }, () => newId());
+  for (const laneId of lanes) await aBacklog(database.db, { laneId, accountId, count: 1 });
+  const empty = lanes.slice(0, 12);
+  await database.db.query(sql`delete from queue where lane_id = any(${empty})`);
+  await storeRate(database.db, { accountId, perSecondMax: 10, version: 1 });
+  // Half a second's worth, which is all that may leave at once.
+  clock.advance(10_000);
+  while (await turns.turn(true)) continue;
+  expect(new Set(begun)).toEqual(new Set(lanes.slice(12)));
+});
+
 /** The real database; its answer to the first claim is kept back until it is released. */
 function holdClaims(real: Database) {
   const [answered, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -51,12 +71,16 @@ function holdClaims(real: Database) {
   return { db, answered: answered.promise, release: released.resolve };
 }
 
-/** Turns that claim and fetch, and send nothing. */
-function startTurns(db: Database): { keeper: LaneKeeper; turns: SenderTurns } {
+/** Turns that claim and fetch, and send nothing; `begun` are the lanes of what would have been sent. */
+function startTurns(
+  db: Database,
+  clock: ScheduleClock = databaseClock,
+): { keeper: LaneKeeper; turns: SenderTurns; begun: string[] } {
+  const begun: string[] = [];
   const keeper = createLaneKeeper({
     db,
     logger: createLogger('test', 'silent'),
-    clock: databaseClock,
+    clock,
     timeoutMs: TIMEOUT_MS,
     leaseMs: TIMEOUT_MS * 2,
     processId: newId(),
@@ -64,13 +88,13 @@ function startTurns(db: Database): { keeper: LaneKeeper; turns: SenderTurns } {
   const accountOf = (laneId: string) => keeper.lanes.get(laneId)?.accountId;
   const turns = createSenderTurns({
     db,
-    clock: databaseClock,
+    clock,
     keeper,
     recorder: { isStoringLate: () => false },
-    rates: createDeliveryRates({ db, clock: databaseClock, accountOf }),
-    sends: { size: () => 0, begin: () => undefined },
+    rates: createDeliveryRates({ db, clock, accountOf }),
+    sends: { size: () => 0, begin: ({ lane }) => void begun.push(lane.id) },
     inFlightMax: 64,
     inFlightPerLaneMax: 10,
   });
-  return { keeper, turns };
+  return { keeper, turns, begun };
 }

@@ -6,6 +6,7 @@ import type { ScheduleClock } from '#schedule-clock.ts';
 
 import type { DeliveryRates } from './delivery-rates.ts';
 import type { LaneKeeper } from './lane-keeper.ts';
+import type { LaneRequest } from './fetch-due.sql.ts';
 import { planFetch } from './plan-fetch.ts';
 import type { RunningSends } from './running-sends.ts';
 import { createServeLanes } from './serve-lanes.ts';
@@ -97,9 +98,7 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
       pausedAccounts: rates.paused(),
     });
     isSaturated = plan.isSaturated;
-    // What a limit leaves out stays marked as due.
-    const requests = plan.requests.length > 0 ? await rates.admit(plan.requests) : [];
-    const isCanceling = requests.length > 0 && (await serveLanes(requests));
+    const isMore = plan.requests.length > 0 && (await serve(plan.requests));
     // Read before the next turn, by which a pause may have ended.
     waiting.note({
       lanes: keeper.lanes.values(),
@@ -107,7 +106,15 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
       failing: plan.failingCounts,
       paused: rates.paused(),
     });
-    return isCanceling || (mayClaim && sends.size() < inFlightMax);
+    return isMore || (mayClaim && sends.size() < inFlightMax);
+  }
+
+  /** What a limit leaves out stays marked as due, and is asked for again where others did not find what they got. */
+  async function serve(planned: readonly LaneRequest[]): Promise<boolean> {
+    const admitted = await rates.admit(planned);
+    if (admitted.length === 0) return false;
+    const { isCanceling, isReturned } = await serveLanes(admitted);
+    return isCanceling || (isReturned && admitted.length < planned.length);
   }
 
   async function rotate(): Promise<void> {

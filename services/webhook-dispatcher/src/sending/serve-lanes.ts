@@ -29,13 +29,13 @@ type FoundInLane = {
   fetchedMs: number;
 };
 
-/**
- * Fetches what is due in lanes and begins its sends. Answers whether deliveries of deleted endpoints are left to
- * cancel.
- */
+/** What a further turn is for: deliveries of deleted endpoints to cancel, and what a limit allows and was not found. */
+export type Served = { isCanceling: boolean; isReturned: boolean };
+
+/** Fetches what is due in lanes and begins its sends. */
 export function createServeLanes(
   deps: ServeDeps,
-): (requests: readonly LaneRequest[]) => Promise<boolean> {
+): (requests: readonly LaneRequest[]) => Promise<Served> {
   const { db, clock, keeper, rates } = deps;
   return async (requests) => {
     for (const { id } of requests) {
@@ -59,8 +59,9 @@ export function createServeLanes(
         begin(deps, { lane, request, found, fetchedMs });
       }
     }
-    await rates.returnUnused(requests, due);
-    return deletedLaneIds.length > 0 && (await cancel(deletedLaneIds));
+    const isReturned = await rates.returnUnused(requests, due);
+    const isCanceling = deletedLaneIds.length > 0 && (await cancel(deletedLaneIds));
+    return { isCanceling, isReturned };
   };
 
   /**
