@@ -40,9 +40,9 @@ async function runLong(names: readonly string[]): Promise<number> {
     return 1;
   }
   const run = beginTestRun();
-  const env = { PIXMESH_LONG: '1' };
-  for (const { name, ring, files } of parts) {
+  for (const { name, ring, share, files } of parts) {
     if (names.length > 0 && !names.includes(name)) continue;
+    const env = { PIXMESH_LONG: '1', PIXMESH_LONG_SHARE: share };
     await run.step(name, () => runRing(ring, { files, env, limitMs: PART_LIMIT_MS }));
   }
   return run.end();

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { eventually } from '@pixmesh/testkit/eventually';
-import { scaled } from '@pixmesh/testkit/long-runs';
+import { scaled, shareOf } from '@pixmesh/testkit/long-runs';
 import { testSeed } from '@pixmesh/testkit/test-seed';
 import { expect, test } from 'vitest';
 
@@ -14,9 +14,11 @@ const CALLS = 100;
 /** Each check reads all that the acquirer has ever recorded. */
 const CHECKED_TOGETHER = 25;
 /** How many of the calls the balance covers. */
-const WINNERS = scaled(
-  [winnersOf(testSeed())],
-  Array.from({ length: 1_000 }, (_, seed) => winnersOf(seed)),
+const WINNERS = shareOf(
+  scaled(
+    [winnersOf(testSeed())],
+    Array.from({ length: 1_000 }, (_, seed) => winnersOf(seed)),
+  ),
 );
 
 test('of parallel payouts exactly those succeed that the balance covers, and it never shows less than zero', async () => {

@@ -2,8 +2,8 @@ import { globSync, readFileSync } from 'node:fs';
 
 import type { Ring } from './run-ring.ts';
 
-/** A part of the long run that ends within an hour. */
-type LongPart = { name: string; ring: Ring; holds(file: string): boolean };
+/** Files of the long run that end within an hour together, or each of so many shares of theirs (`shareOf`). */
+type LongPart = { name: string; ring: Ring; shares?: number; holds(file: string): boolean };
 
 export const PART_LIMIT_MS = 3_600_000;
 
@@ -31,8 +31,8 @@ const PARTS: readonly LongPart[] = [
   { name: 'payouts', ring: 'int', holds: within('services/payouts/') },
   { name: 'webhooks', ring: 'int', holds: within('services/webhook-dispatcher/') },
   { name: 'others', ring: 'int', holds: () => true },
-  { name: 'lives', ring: 'e2e', holds: within('/charge-lives') },
-  { name: 'payout-races', ring: 'e2e', holds: within('/payouts-races') },
+  { name: 'lives', ring: 'e2e', shares: 2, holds: within('/charge-lives') },
+  { name: 'payout-races', ring: 'e2e', shares: 2, holds: within('/payouts-races') },
   { name: 'payout-kills', ring: 'e2e', holds: within('/payouts-kills') },
   { name: 'payout-lives', ring: 'e2e', holds: within('/payouts-', '/refund-') },
   { name: 'timing', ring: 'e2e', holds: within('/timing.') },
@@ -46,23 +46,31 @@ const PARTS: readonly LongPart[] = [
   { name: 'outages', ring: 'e2e', holds: () => true },
 ];
 
+type RunPart = { name: string; ring: Ring; share: string; files: string[] };
+
 /** The parts with their files: those that have a longer count than in a usual run. */
-export function listLongParts(): { name: string; ring: Ring; files: string[] }[] {
+export function listLongParts(): RunPart[] {
   const files = globSync(['{packages,services}/*/{src,test}/**/*.test.ts', 'tests/**/*.test.ts'])
     .filter((file) => isLonger(file) && !file.includes('/end/'))
     .sort();
   // What holds of everything that was done is asked after each part, where the ring's stack was used.
   const ends = globSync('tests/e2e/end/*.e2e.test.ts').sort();
   const usesStack = (file: string) => file.startsWith('tests/e2e/') && !file.startsWith(OWN_STACK);
-  return PARTS.map((part) => ({
-    name: part.name,
-    ring: part.ring,
-    files: files.filter((file) => findPart(file) === part),
-  }))
-    .filter((part) => part.files.length > 0)
-    .map((part) =>
-      part.files.some(usesStack) ? { ...part, files: [...part.files, ...ends] } : part,
-    );
+  return PARTS.flatMap((part) => {
+    const own = files.filter((file) => findPart(file) === part);
+    if (own.length === 0) return [];
+    return inShares(part, own.some(usesStack) ? [...own, ...ends] : own);
+  });
+}
+
+function inShares({ name, ring, shares = 1 }: LongPart, files: string[]): RunPart[] {
+  if (shares === 1) return [{ name, ring, share: '1/1', files }];
+  return Array.from({ length: shares }, (_, index) => ({
+    name: `${name}-${index + 1}`,
+    ring,
+    share: `${index + 1}/${shares}`,
+    files,
+  }));
 }
 
 /** Whether it has a longer count, or is in no other run at all. */

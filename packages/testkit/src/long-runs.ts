@@ -20,3 +20,15 @@ export function sampled<T>(rows: readonly T[], count: number, seed = testSeed())
   const first = seed % rows.length;
   return [...rows.slice(first), ...rows.slice(0, first)].slice(0, count);
 }
+
+/**
+ * The share of rows that the part of a long run goes through, where a proof is too long for one part: as in `1/2`. All
+ * of them elsewhere.
+ */
+export function shareOf<T>(
+  rows: readonly T[],
+  share = process.env['PIXMESH_LONG_SHARE'] ?? '1/1',
+): readonly T[] {
+  const [number = 1, of = 1] = share.split('/').map(Number);
+  return rows.filter((_, index) => index % of === number - 1);
+}
