@@ -80,9 +80,9 @@ export async function findOlderMovements(
  * ten minutes, and shows as a difference until then.
  */
 function creditOf({ endToEndId, amountCents, tariffCents }: ReceivedPix): Movement[] {
-  const credit = { amountCents, commandIds: [receivedPixCommandId(endToEndId)] };
+  const credit: Movement = { amountCents, commandIds: [receivedPixCommandId(endToEndId)] };
   if (tariffCents === null) return [credit];
-  const commandIds = [acquirerTariffCommandId(endToEndId)];
+  const commandIds: Movement['commandIds'] = [acquirerTariffCommandId(endToEndId)];
   return [credit, { amountCents: 0n - tariffCents, commandIds }];
 }
 
