@@ -102,27 +102,32 @@ test('a balance after each journal is that of the journal, whatever the order of
 });
 
 test('a command that was booked then is recognised now, and another content refused', async () => {
-  const outcomes = await executeBatch({ db: database.db, wakeOutbox }, BOOKED);
+  const outcomes = await executeBatch(
+    { db: database.db, wakeOutbox, lockedOwners: new Set() },
+    BOOKED,
+  );
   expect(outcomes).toMatchObject(BOOKED.map(() => ({ code: 'booked', repeated: true })));
   const changed = { ...BOOKED[0]!, chargeId: null };
-  expect(await executeBatch({ db: database.db, wakeOutbox }, [changed])).toMatchObject([
-    { reason: 'other_content' },
-  ]);
+  expect(
+    await executeBatch({ db: database.db, wakeOutbox, lockedOwners: new Set() }, [changed]),
+  ).toMatchObject([{ reason: 'other_content' }]);
 });
 
 test('suspense and pending money go on under their commands', async () => {
   const items = await database.db.query(sql`select id, amount, reason from suspense_items`);
   expect(items).toEqual([{ id: BOOKED[2]!.commandId, amount: 50n, reason: 'second_pix' }]);
   expect(await takeDueReleases(database.db, 10)).toMatchObject([{ creditId: pending.commandId }]);
-  await executeBatch({ db: database.db, wakeOutbox }, [pendingRelease(pending)]);
+  await executeBatch({ db: database.db, wakeOutbox, lockedOwners: new Set() }, [
+    pendingRelease(pending),
+  ]);
   expect(await countRows(database.db, 'releases')).toBe(0);
 });
 
 test('money can be held on top of it, and nothing of the first version is left', async () => {
   const hold = holdTake({ accountId: one, amount: 1_230 });
-  expect(await executeBatch({ db: database.db, wakeOutbox }, [hold])).toMatchObject([
-    { code: 'booked', version: 6n },
-  ]);
+  expect(
+    await executeBatch({ db: database.db, wakeOutbox, lockedOwners: new Set() }, [hold]),
+  ).toMatchObject([{ code: 'booked', version: 6n }]);
   expect(await auditBooks(database.db)).toEqual([]);
   const left = await database.db.query(
     sql`select from pg_class where relnamespace = 'ledger'::regnamespace and relname like '%0001%'`,

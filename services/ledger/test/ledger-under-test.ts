@@ -27,7 +27,8 @@ export async function aLedgerUnderTest() {
     engine,
     woken,
     submit: (command: LedgerCommand) => submitDecided(engine, command),
-    execute: (commands: readonly LedgerCommand[]) => executeBatch(deps, commands),
+    execute: (commands: readonly LedgerCommand[]) =>
+      executeBatch({ ...deps, lockedOwners: new Set() }, commands),
     /** An owner with this much available. */
     fund: (cents: number) => fund(engine, cents),
     [Symbol.asyncDispose]: async () => {

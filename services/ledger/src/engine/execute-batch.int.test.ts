@@ -119,9 +119,9 @@ describe('a batch', () => {
           throw new Error('the process died before commit');
         }),
     };
-    await expect(executeBatch({ db: dying, wakeOutbox }, [command])).rejects.toThrow(
-      'died before commit',
-    );
+    await expect(
+      executeBatch({ db: dying, wakeOutbox, lockedOwners: new Set() }, [command]),
+    ).rejects.toThrow('died before commit');
     expect(await countAllRows(ledger.db)).toEqual(before);
     expect(await ledger.execute([command])).toMatchObject([{ code: 'booked', repeated: false }]);
   });
@@ -271,95 +271,6 @@ describe('locks', () => {
     await ledger.db.transaction(async (tx) => {
       await lockBatch(tx, [receivedPixCredit({ accountId: mine })]);
       expect(await ledger.execute([holdTake({ accountId: theirs, amount: 5 })])).toMatchObject([
-        { code: 'booked' },
-      ]);
-    });
-  });
-
-  test('owners that are locked for too long are passed over, with all their commands', async () => {
-    const [mine, other] = [await ledger.fund(100), await ledger.fund(100)];
-    const takeOf = (accountId: AccountId) => holdTake({ accountId, amount: 5 });
-    const commands = [mine, other, mine, newId<AccountId>(), other].map(takeOf);
-    await ledger.db.transaction(async (tx) => {
-      await lockBatch(tx, [takeOf(mine)]);
-      expect(await ledger.execute(commands)).toMatchObject([
-        { kind: 'owner_locked', accountId: mine },
-        { code: 'booked' },
-        { kind: 'owner_locked', accountId: mine },
-        { code: 'insufficient_balance' },
-        { code: 'booked' },
-      ]);
-    });
-    expect(await ledger.execute([commands[0]!, commands[2]!])).toMatchObject([
-      { code: 'booked', repeated: false },
-      { code: 'booked', repeated: false },
-    ]);
-  });
-
-  test('a new owner whose row another transaction has not committed is passed over', async () => {
-    const [locked, other] = [await ledger.fund(100), await ledger.fund(100)];
-    const fresh = newId<AccountId>();
-    const creditOf = (accountId: AccountId) => receivedPixCredit({ accountId });
-    const commands = [fresh, locked, other, fresh].map(creditOf);
-    await ledger.db.transaction(async (tx) => {
-      await lockBatch(tx, [creditOf(fresh), creditOf(locked)]);
-      expect(await ledger.execute(commands)).toMatchObject([
-        { kind: 'owner_locked', accountId: fresh },
-        { kind: 'owner_locked', accountId: locked },
-        { code: 'booked' },
-        { kind: 'owner_locked', accountId: fresh },
-      ]);
-    });
-    const booked = (repeated: boolean) => ({ code: 'booked', repeated });
-    expect(await ledger.execute(commands)).toMatchObject([false, false, true, false].map(booked));
-  });
-
-  test('an owner that is locked is passed over in both halves of a batch that is refused', async () => {
-    const [mine, other] = [await ledger.fund(100), await ledger.fund(100)];
-    const unwritable = receivedPixSuspend({ accountId: other, endToEndId: 'E\u0000' });
-    const freed = Promise.withResolvers<void>();
-    let transactions = 0;
-    const db: typeof ledger.db = {
-      ...ledger.db,
-      transaction: async (work) => {
-        transactions += 1;
-        // One waits in vain, one without that owner is refused; the row is free again in the first half.
-        if (transactions === 3) freed.resolve();
-        return await ledger.db.transaction(work);
-      },
-    };
-    const holding = ledger.db.transaction(async (tx) => {
-      await lockBatch(tx, [holdTake({ accountId: mine })]);
-      const first = holdTake({ accountId: mine, amount: 1 });
-      const last = holdTake({ accountId: mine, amount: 1 });
-      const executing = executeBatch({ db, wakeOutbox }, [first, unwritable, last]);
-      await Promise.race([freed.promise, executing]);
-      return { executing };
-    });
-    const { executing } = await holding;
-    expect((await executing).map(({ kind }) => kind)).toEqual([
-      'owner_locked',
-      'rejected',
-      'owner_locked',
-    ]);
-  });
-
-  test('an owner that another batch holds for a moment is waited for, beside one that is locked', async () => {
-    const [locked, busy] = [await ledger.fund(100), await ledger.fund(100)];
-    const commands = [locked, busy].map((accountId) => holdTake({ accountId, amount: 5 }));
-    const db: typeof ledger.db = {
-      ...ledger.db,
-      // Asks for locked owners while another batch is in the middle of its work.
-      query: (statement) =>
-        ledger.db.transaction(async (tx) => {
-          await lockBatch(tx, [holdTake({ accountId: busy })]);
-          return await ledger.db.query(statement);
-        }),
-    };
-    await ledger.db.transaction(async (tx) => {
-      await lockBatch(tx, [holdTake({ accountId: locked })]);
-      expect(await executeBatch({ db, wakeOutbox }, commands)).toMatchObject([
-        { kind: 'owner_locked' },
         { code: 'booked' },
       ]);
     });

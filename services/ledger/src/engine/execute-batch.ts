@@ -19,6 +19,8 @@ export type BatchDeps = {
   db: Database;
   /** Wakes the outbox relay after a commit. */
   wakeOutbox(): void;
+  /** Owners whose rows were found locked: whether they still are is asked before a batch waits for one again. */
+  lockedOwners: Set<AccountId>;
 };
 
 /**
@@ -36,7 +38,8 @@ export async function executeBatch(
   deps: BatchDeps,
   commands: readonly LedgerCommand[],
 ): Promise<BatchOutcome[]> {
-  const locked = new Set<AccountId>();
+  if (commands.length === 0) return [];
+  const locked = await findStillLocked(deps, commands);
   const execute = (some: readonly LedgerCommand[]) => executeUnlocked(deps, some, locked);
   return await writeOrHalve(commands, {
     write: execute,
@@ -62,9 +65,30 @@ async function executeUnlocked(
     } catch (error) {
       if (!isLockTimeout(error) || waits === LOCK_WAITS_MAX) throw error;
       const owners = new Set(free.map(({ accountId }) => accountId));
-      for (const owner of await findLockedOwners(deps.db, owners)) locked.add(owner);
+      for (const { accountId, hasRow } of await findLockedOwners(deps.db, owners)) {
+        locked.add(accountId);
+        if (hasRow) deps.lockedOwners.add(accountId);
+      }
     }
   }
+}
+
+/**
+ * While another process stands still in the middle of a batch, each batch with a command of one of its owners would
+ * wait for the row, and with it all other owners of this writer.
+ */
+async function findStillLocked(
+  { db, lockedOwners }: BatchDeps,
+  commands: readonly LedgerCommand[],
+): Promise<Set<AccountId>> {
+  const owners = new Set(
+    commands.map(({ accountId }) => accountId).filter((accountId) => lockedOwners.has(accountId)),
+  );
+  if (owners.size === 0) return new Set();
+  const found = await findLockedOwners(db, owners);
+  const locked = new Set(found.filter(({ hasRow }) => hasRow).map(({ accountId }) => accountId));
+  for (const owner of owners) if (!locked.has(owner)) lockedOwners.delete(owner);
+  return locked;
 }
 
 async function executeOnce(

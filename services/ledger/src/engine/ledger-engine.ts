@@ -1,4 +1,5 @@
 import assert from 'node:assert';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import type { Deadline } from '@pixmesh/http/deadline';
 import { AppError } from '@pixmesh/kernel/app-error';
@@ -21,7 +22,10 @@ const WRITERS_DEFAULT = 2;
 /** About a second of work. Beyond it callers get an error that they may repeat, instead of waiting without a bound. */
 export const QUEUE_MAX = 10_000;
 
-export type LedgerEngineDeps = BatchDeps & {
+/** Between two tries of a command whose account is locked. */
+const LOCKED_PAUSE_MS = 100;
+
+export type LedgerEngineDeps = Omit<BatchDeps, 'lockedOwners'> & {
   logger?: Logger;
   /** Batches written at the same time, 1 to 4. */
   writers?: number;
@@ -57,6 +61,7 @@ export function createLedgerEngine(deps: LedgerEngineDeps): LedgerEngine {
       behind: behindLocked,
     }),
   );
+  const batchDeps: BatchDeps = { ...deps, lockedOwners: new Set() };
   let isStopping = false;
   return { submit, waiting, stop, [Symbol.asyncDispose]: stop };
 
@@ -68,8 +73,9 @@ export function createLedgerEngine(deps: LedgerEngineDeps): LedgerEngine {
       if (waiting() >= QUEUE_MAX) throw unavailable('too many commands wait');
       const outcome = await writer.submit(command);
       if (outcome.kind !== 'owner_locked') return outcome;
-      const mayWait = deadline !== undefined && deadline.remainingMs() > 0;
+      const mayWait = deadline !== undefined && deadline.remainingMs() > LOCKED_PAUSE_MS;
       if (!mayWait) throw unavailable('the row of the account is locked');
+      await delay(LOCKED_PAUSE_MS);
     }
   }
 
@@ -90,7 +96,7 @@ export function createLedgerEngine(deps: LedgerEngineDeps): LedgerEngine {
     const attributes = { 'pixmesh.batch.size': commands.length };
     try {
       const outcomes = await withSpan('write ledger batch', { parent, attributes }, () =>
-        executeBatch(deps, commands),
+        executeBatch(batchDeps, commands),
       );
       batchDecided(commands, outcomes);
       const locked = lockedOwners(outcomes);

@@ -7,6 +7,9 @@ import { plainArray } from './plain-array.ts';
 /** A transaction that has lasted so long is no batch that is about to end; `lock_batch` waits as long for a row. */
 const HELD_TOO_LONG_MS = 500;
 
+/** `hasRow` is false of a new owner, whose row is not committed. */
+type LockedOwner = { accountId: AccountId; hasRow: boolean };
+
 /**
  * Which of these owners have a row that another transaction has held for too long. Waits for nothing: it skips what is
  * locked. Where the age of that transaction cannot be read, as of another role's, it counts as too long. If there are
@@ -16,8 +19,8 @@ const HELD_TOO_LONG_MS = 500;
 export async function findLockedOwners(
   db: Queryable,
   owners: ReadonlySet<AccountId>,
-): Promise<AccountId[]> {
-  const rows = await db.query<{ accountId: AccountId }>(
+): Promise<LockedOwner[]> {
+  return await db.query<LockedOwner>(
     named(
       'ledger_locked_owners',
       sql`
@@ -38,14 +41,13 @@ export async function findLockedOwners(
                 and xact_start > clock_timestamp() - ${HELD_TOO_LONG_MS}::int * interval '1 ms'
             )
         )
-        select account_id as "accountId"
+        select account_id as "accountId", true as "hasRow"
         from locked
         union all
-        select owner
+        select owner, false
         from unnest(${plainArray(owners)}::uuid[]) as owner
         where not exists (select from locked)
           and not exists (select from accounts where account_id = owner)`,
     ),
   );
-  return rows.map(({ accountId }) => accountId);
 }

@@ -47,7 +47,7 @@ async function statementsOf(commands: readonly LedgerCommand[]): Promise<string[
         }),
       ),
   };
-  await executeBatch({ db, wakeOutbox: () => undefined }, commands);
+  await executeBatch({ db, wakeOutbox: () => undefined, lockedOwners: new Set() }, commands);
   return names;
 }
 

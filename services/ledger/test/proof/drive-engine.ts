@@ -68,7 +68,10 @@ async function fund(db: Database, accountIds: readonly string[]): Promise<Output
     return { kind: 'received_pix.credit', ...pix, accountId: owner, amount, releaseAt: null };
   });
   for (let at = 0; at < credits.length; at += FUND_BATCH) {
-    const outcomes = await executeBatch({ db, wakeOutbox }, credits.slice(at, at + FUND_BATCH));
+    const outcomes = await executeBatch(
+      { db, wakeOutbox, lockedOwners: new Set() },
+      credits.slice(at, at + FUND_BATCH),
+    );
     outcomes.forEach((outcome) => assertBooked(outcome));
   }
   return { commands: credits.length, seconds: 0, p50Ms: 0, p99Ms: 0 };
@@ -93,7 +96,7 @@ async function writeBatches(db: Database, input: Batches): Promise<Output> {
     while (performance.now() < endMs) {
       const beganMs = performance.now();
       const commands = Array.from({ length: BATCH_MAX }, () => aHold(share));
-      const outcomes = await executeBatch({ db, wakeOutbox }, commands);
+      const outcomes = await executeBatch({ db, wakeOutbox, lockedOwners: new Set() }, commands);
       latencies.push(performance.now() - beganMs);
       outcomes.forEach((outcome) => assertBooked(outcome));
     }

@@ -1,3 +1,4 @@
+import type { AccountId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 
 import { executeBatch } from '#engine/execute-batch.ts';
@@ -245,7 +246,12 @@ async function writeUntilKnown(world: World, batch: readonly OracleCommand[]) {
     const faults = { random, deathRate: rate, lossRate: rate, hits: report.crashes };
     try {
       const { db } = crashingDatabase(options.db, faults);
-      const outcomes = await runBatch({ db: tamper(db), wakeOutbox: () => undefined }, commands);
+      const deps = {
+        db: tamper(db),
+        wakeOutbox: () => undefined,
+        lockedOwners: new Set<AccountId>(),
+      };
+      const outcomes = await runBatch(deps, commands);
       const known = outcomes.filter((outcome) => outcome.kind !== 'owner_locked');
       if (known.length === outcomes.length) {
         return { tries, replies: known.map((outcome) => toReply(outcome)) };
