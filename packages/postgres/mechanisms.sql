@@ -49,7 +49,7 @@ create table events (
   traceparent text,
   constraint events_pkey PRIMARY KEY (event_id)
 ) partition by range (event_id);
-CREATE INDEX events_key ON ONLY events USING btree (topic, key, sequence);
+CREATE INDEX events_numbered ON ONLY events USING btree (topic, key, sequence) WHERE sequence IS NOT NULL OR (topic = ANY (ARRAY['charges.events.v1'::text, 'payouts.events.v1'::text]));
 
 create table leases (
   name text not null,

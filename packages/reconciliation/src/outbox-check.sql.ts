@@ -40,7 +40,7 @@ export type NumberedResources = {
   counters: Statement;
 };
 
-/** One page of all resources by id, each with its events counted through `events_key`; from one snapshot. */
+/** One page of all resources by id, each with its events counted through `events_numbered`; from one snapshot. */
 export async function readEventCounts(
   db: Queryable,
   { topic, counters }: NumberedResources,

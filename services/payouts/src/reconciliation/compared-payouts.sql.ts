@@ -29,12 +29,12 @@ export type EndedPayout = ComparedPayout & { endedAt: Date | null };
 const COLUMNS = sql`
   id, account_id, hold_id, status, amount, fee, end_to_end_id, processed_at, ending, contradiction`;
 
-/** By the time of their last event, which their end wrote. Reads `events_key`. */
+/** By the time of their last event, which their end wrote. Reads `events_numbered`. */
 const ENDED_AT = sql`
   cross join lateral (
     select max(uuid_extract_timestamp(event_id)) as ended_at
     from events
-    where topic = ${TOPICS.payoutsEvents} and key = id::text
+    where topic = ${TOPICS.payoutsEvents} and key = id::text and sequence is not null
   ) as event`;
 
 const HAS_ENDED = sql`status in ('completed', 'failed', 'canceled')`;
