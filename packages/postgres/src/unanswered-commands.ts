@@ -84,7 +84,10 @@ export function startCommandResends(deps: {
   }
 }
 
-/** Returns how many were queued. Replicas share the work. */
+/**
+ * Returns how many were queued. Replicas share the work. Reads all of `unanswered_commands`, some hundred milliseconds
+ * for hundreds of thousands: an index by time would be written by each command, for a turn in 10 s.
+ */
 export async function resendDue(db: Queryable, resendMs: number): Promise<number> {
   const rows = await db.query(
     named(
