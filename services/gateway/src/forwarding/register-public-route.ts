@@ -20,10 +20,15 @@ import { refuseWithoutTurn } from '#limits/refuse-for-now.ts';
 import { forwardRequest, type Owners, readCreationId } from './forward-request.ts';
 import { relayAnswer } from './forwardable-answer.ts';
 
+/** A body may take seconds. Where it came later than this, the caller is read once more before anything is done. */
+const CALLER_AGE_MS_MAX = 250;
+
 declare module 'fastify' {
   interface FastifyRequest {
     /** Whose key the request carries; null until it is accepted. */
     caller: Caller | null;
+    /** When the caller was read, by `performance.now()`. */
+    callerReadMs: number;
     /** Public id of the key that the request carries, where there is such a key and it is not accepted. */
     refusedKey: string | null;
     /** The id of a creation, derived from its `Idempotency-Key`. */
@@ -47,6 +52,7 @@ export type PublicRouteDeps = {
 /** Registers the whole table of public routes: there is no second list. */
 export function registerPublicRoutes(app: FastifyInstance, deps: PublicRouteDeps): void {
   app.decorateRequest('caller', null);
+  app.decorateRequest('callerReadMs', 0);
   app.decorateRequest('refusedKey', null);
   app.decorateRequest('creationId', null);
   app.decorateRequest('idempotencyMismatch', false);
@@ -73,7 +79,11 @@ function registerRoute(app: FastifyInstance, deps: PublicRouteDeps, route: Publi
       // Its client left before the work: its place is given back already.
       if (reply.raw.closed) return reply.hijack();
       // After the body has arrived: who sends slowly holds no place.
-      const work = refuseWithoutTurn(reply, () => handler(request, reply));
+      const work = refuseWithoutTurn(reply, async () => {
+        if (performance.now() - request.callerReadMs > CALLER_AGE_MS_MAX)
+          requireScope(route, await readCaller(deps, request));
+        return await handler(request, reply);
+      });
       request.work = work;
       return work;
     },
@@ -88,23 +98,31 @@ async function admit(
   route: PublicRoute,
   { request, reply }: Exchange,
 ): Promise<void> {
-  const { rawHeaders } = request.raw;
-  const authenticated = await deps.authenticate(rawHeaders);
+  const caller = await readCaller(deps, request);
+  keepConnection(request);
+  const endAdmission = await deps.admitRequest(caller, reply);
+  if (endAdmission !== null) afterRequest({ request, reply }, endAdmission);
+  requireScope(route, caller);
+  request.creationId = readCreationId(route, caller, request.raw.rawHeaders);
+}
+
+/** @throws AppError `UNAUTHORIZED` for every key that is not accepted */
+async function readCaller(deps: PublicRouteDeps, request: FastifyRequest): Promise<Caller> {
+  request.callerReadMs = performance.now();
+  const authenticated = await deps.authenticate(request.raw.rawHeaders);
   if (authenticated.caller === null) {
     request.refusedKey = authenticated.refusedKey;
     countUnauthorized('public');
     throw explained('UNAUTHORIZED', 'x-api-key: expected a key that is in use.');
   }
-  const { caller } = authenticated;
-  request.caller = caller;
-  keepConnection(request);
-  const endAdmission = await deps.admitRequest(caller, reply);
-  if (endAdmission !== null) afterRequest({ request, reply }, endAdmission);
-  if (route.scope !== null && !caller.scopes.includes(route.scope)) {
-    const why = `Expected a key with ${route.scope}.`;
-    throw explained('INSUFFICIENT_SCOPE', why, { details: [route.scope] });
-  }
-  request.creationId = readCreationId(route, caller, rawHeaders);
+  request.caller = authenticated.caller;
+  return authenticated.caller;
+}
+
+/** @throws AppError `INSUFFICIENT_SCOPE` */
+function requireScope({ scope }: PublicRoute, caller: Caller): void {
+  if (scope === null || caller.scopes.includes(scope)) return;
+  throw explained('INSUFFICIENT_SCOPE', `Expected a key with ${scope}.`, { details: [scope] });
 }
 
 /** A client that leaves does not end what is done for its request, so both ends are waited for. */
