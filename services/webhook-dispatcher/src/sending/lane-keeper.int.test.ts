@@ -62,6 +62,20 @@ test('a sender that leaves a smaller part of its lanes than before keeps the oth
   expect(countDraining()).toBe(5);
 });
 
+test('a sender leaves lanes without a request first: the others could begin none until their slowest has ended', async () => {
+  const keeper = aKeeper();
+  await insertDueLanes(Array.from({ length: 10 }, () => newId()));
+  await keeper.claim(10, new Set());
+  const [first, second, ...others] = [...keeper.lanes.values()];
+  first!.inFlight.add(newId());
+  second!.inFlight.add(newId()).add(newId());
+  keeper.leave(0.8);
+  expect([first, second].map((one) => one?.isDraining)).toEqual([false, false]);
+  expect(others.every(({ isDraining }) => isDraining)).toBe(true);
+  keeper.leave(0.9);
+  expect([first, second].map((one) => one?.isDraining)).toEqual([true, false]);
+});
+
 test('of an account with many lanes that fail those that were served go back into the line, and the others stay', async () => {
   const accountId = newId();
   const [failing, unserved, good] = [newId(), newId(), newId()];

@@ -84,10 +84,13 @@ export function createLaneRotation({ db, clock, lanes }: RotationDeps): LaneRota
     );
   }
 
+  /** Those with the fewest requests out first: a lane that leaves begins none until its slowest one has ended. */
   function leave(share: number): void {
     const busy = [...lanes.values()].filter((lane) => lane.mayBeDue || lane.inFlight.size > 0);
     const leaving = busy.filter(({ isDraining }) => isDraining).length;
-    const more = busy.filter(({ isDraining }) => !isDraining);
+    const more = busy
+      .filter(({ isDraining }) => !isDraining)
+      .toSorted((one, other) => one.inFlight.size - other.inFlight.size);
     const wanted = Math.floor(busy.length * share);
     for (const lane of more.slice(0, Math.max(0, wanted - leaving))) {
       lane.isDraining = true;
