@@ -69,6 +69,8 @@ type PoolOptions = {
    * estimates differ each time and would have them planned again and again, at more than their execution costs.
    */
   plansOnce?: boolean;
+  /** How long a statement waits for a row; less where each carries the work of many accounts. */
+  lockTimeoutMs?: number;
 };
 
 /**
@@ -82,6 +84,7 @@ const PLANNED_ONCE = '-c plan_cache_mode=force_generic_plan -c enable_seqscan=of
  */
 export function createPool(options: PoolOptions): Database {
   const { applicationName, name = 'main', max = POOL_SIZE_DEFAULT } = options;
+  const { lockTimeoutMs = LOCK_TIMEOUT_MS } = options;
   const either = createEitherPassword(options.url);
   const pool = new pg.Pool({
     Client: clientOf(either),
@@ -92,7 +95,7 @@ export function createPool(options: PoolOptions): Database {
     query_timeout: ANSWER_TIMEOUT_MS,
     keepAlive: true,
     statement_timeout: STATEMENT_TIMEOUT_MS,
-    lock_timeout: LOCK_TIMEOUT_MS,
+    lock_timeout: lockTimeoutMs,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
     // Our statements read few rows; compiling one takes longer than any of them, and a wrong estimate asks for it.
     options: options.plansOnce ? `-c jit=off ${PLANNED_ONCE}` : '-c jit=off',

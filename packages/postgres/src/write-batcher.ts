@@ -1,9 +1,14 @@
-import { isRepeatable } from './database-error.ts';
+import { isLockTimeout, isRepeatable } from './database-error.ts';
 import { createMicroBatcher, writeOrHalve } from './micro-batcher.ts';
 import { repeat } from './repeat.ts';
 
 /** Items of one statement. More would let one that is slow hold up too many. */
 const BATCH_MAX = 64;
+/**
+ * How long a statement of many items waits for a row (`lockTimeoutMs` of its pool): a process that stands still may hold
+ * one for seconds.
+ */
+export const SHARED_LOCK_TIMEOUT_MS = 1_000;
 /** Two processes may write the same rows in another order; one of them is ended, and has written nothing. */
 const REPETITION = { triesMax: 3, mayRepeat: isRepeatable };
 
@@ -17,8 +22,8 @@ type Written<Outcome> = { kind: 'written'; outcome: Outcome } | { kind: 'refused
 /**
  * Statements that arrive while one like them is under way share the next one: alone, each is written at once; under
  * load many share one round trip and one commit. `write` is one statement for all. It leaves nothing behind where it
- * fails, and answers each item in order. An item that the database refuses for what it says, or that no statement can be
- * made of, is refused alone.
+ * fails, and answers each item in order. An item that the database refuses for what it says, that no statement can be
+ * made of, or whose row stays locked, is refused alone.
  */
 export function createWriteBatcher<Item, Outcome>(
   write: (items: readonly Item[]) => Promise<Outcome[]>,
@@ -37,12 +42,30 @@ export function createWriteBatcher<Item, Outcome>(
 
   async function writeAll(items: readonly Item[]): Promise<Written<Outcome>[]> {
     return await writeOrHalve<Item, Written<Outcome>>(items, {
-      write: async (some) =>
-        (await repeat(() => write(some), REPETITION)).map((outcome) => ({
-          kind: 'written',
-          outcome,
-        })),
+      write: async (some) => {
+        try {
+          return await writeTogether(some);
+        } catch (error) {
+          if (!isLockTimeout(error)) throw error;
+          return some.length === 1 ? [{ kind: 'refused', error }] : await writeEach(some);
+        }
+      },
       alone: async (_item, error) => ({ kind: 'refused', error }),
     });
+  }
+
+  /** One after the other: none but those whose rows are locked waits for a row again. */
+  async function writeEach(items: readonly Item[]): Promise<Written<Outcome>[]> {
+    const outcomes: Written<Outcome>[] = [];
+    for (const item of items) {
+      const refused = (error: unknown) => [{ kind: 'refused', error } as const];
+      outcomes.push(...(await writeTogether([item]).catch(refused)));
+    }
+    return outcomes;
+  }
+
+  async function writeTogether(items: readonly Item[]): Promise<Written<Outcome>[]> {
+    const outcomes = await repeat(() => write(items), REPETITION);
+    return outcomes.map((outcome) => ({ kind: 'written', outcome }));
   }
 }

@@ -16,6 +16,7 @@ import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
 import { observeServer } from '@pixmesh/postgres/observe-server';
 import { openConnections } from '@pixmesh/postgres/open-connections';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
+import { SHARED_LOCK_TIMEOUT_MS } from '@pixmesh/postgres/write-batcher';
 import { createLedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 import { startReconciliation } from '@pixmesh/reconciliation/reconciliation';
 import { reconciliationPeriods } from '@pixmesh/reconciliation/reconciliation-config';
@@ -134,6 +135,7 @@ async function openPools(config: ChargesConfig, logger: Logger, use: Parts['use'
     name: 'writes',
     max: WRITES_POOL_SIZE,
     plansOnce: true,
+    lockTimeoutMs: SHARED_LOCK_TIMEOUT_MS,
   });
   void checkConnectionBudget({ db, logger, wanted: POOL_SIZE + WRITES_POOL_SIZE });
   const writes = use('pool of shared writes', shared);
