@@ -1,5 +1,5 @@
 import type { Scope } from '@pixmesh/contracts/http/scopes';
-import type { AccountId, ApiKeyId, ApplicationId } from '@pixmesh/kernel/ids';
+import { type AccountId, type ApiKeyId, type ApplicationId, NIL_ID } from '@pixmesh/kernel/ids';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
@@ -28,10 +28,12 @@ export type PresentedKey = { publicId: string; digest: Buffer; otherDigest: Buff
  * by the unique index on `public_id` and two primary keys. A key may be used unless it is revoked, suspended or expired
  * by database time (decision 31), or its application is inactive. Always one row each, and the same empty one for an
  * unknown key as for one that may not be used or has another secret, but for a boolean: a fuller row takes 20 to 50 µs
- * more to read (measured), which would tell that its public id exists. The digest is an HMAC under the pepper, so how
- * its comparison here takes its time tells nothing about a secret. The inner selects hide from the planner how many
- * keys are asked for: a plan for one key looks cheaper than the general one, so it would be made anew for each request,
- * at eight times its cost.
+ * more to read (measured), which would tell that its public id exists. Each refusal also takes the same steps: a search
+ * for the key, and one for an application, of no id where there is none to find. Neither ends at the row that it finds:
+ * a table of few pages is read whole, and where reading stopped would tell that there is one. The digest is an HMAC
+ * under the pepper, so how its comparison here takes its time tells nothing about a secret. The inner selects hide from
+ * the planner how many keys are asked for: a plan for one key looks cheaper than the general one, so it would be made
+ * anew for each request, at eight times its cost.
  */
 export async function findUsableKeys(
   db: Queryable,
@@ -41,11 +43,7 @@ export async function findUsableKeys(
     named(
       'keys_find_usable',
       sql`
-        select usable.*, exists (
-            select from api_keys
-            where api_keys.public_id = presented.public_id
-              and api_keys.digest in (presented.digest, presented.other_digest)
-          ) as is_known
+        select usable.*, known.key_id is not null as is_known
         from unnest(
           (select ${presented.map(({ publicId }) => publicId)}::text[]),
           (select ${presented.map(({ digest }) => digest)}::bytea[]),
@@ -53,20 +51,28 @@ export async function findUsableKeys(
         ) with ordinality as presented (public_id, digest, other_digest, place)
         left join lateral (
           select
-            api_keys.id as key_id, api_keys.digest, api_keys.scopes,
-            applications.id as application_id, accounts.id as account_id, ${SETTINGS_COLUMNS},
-            ${LIMITS_COLUMNS},
-            api_keys.requests_per_minute_max as key_requests_per_minute_max,
-            api_keys.requests_in_flight_max as key_requests_in_flight_max
+            id as key_id, digest, scopes, requests_per_minute_max, requests_in_flight_max,
+            case
+              when revoked_at is null and not suspended and (expires_at is null or expires_at > now())
+              then application_id
+            end as usable_application_id
           from api_keys
-          join applications on applications.id = api_keys.application_id and applications.active
-          join accounts on accounts.id = applications.account_id
           where api_keys.public_id = presented.public_id
             and api_keys.digest in (presented.digest, presented.other_digest)
-            and api_keys.revoked_at is null
-            and not api_keys.suspended
-            and (api_keys.expires_at is null or api_keys.expires_at > now())
-          limit 1
+          offset 0
+        ) as known on true
+        left join lateral (
+          select
+            known.key_id, known.digest, known.scopes,
+            applications.id as application_id, accounts.id as account_id, ${SETTINGS_COLUMNS},
+            ${LIMITS_COLUMNS},
+            known.requests_per_minute_max as key_requests_per_minute_max,
+            known.requests_in_flight_max as key_requests_in_flight_max
+          from applications
+          join accounts on accounts.id = applications.account_id
+          where applications.id = coalesce(known.usable_application_id, ${NIL_ID}::uuid)
+            and applications.active
+          offset 0
         ) as usable on true
         order by presented.place`,
     ),
