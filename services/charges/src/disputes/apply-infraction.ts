@@ -2,6 +2,7 @@ import type { AcquirerDispute } from '@pixmesh/acquirer/acquirer';
 import { AppError, assertNever } from '@pixmesh/kernel/app-error';
 import { type ChargeId, newId } from '@pixmesh/kernel/ids';
 import { toCents } from '@pixmesh/kernel/money';
+import { decideAnew } from '@pixmesh/postgres/decide-anew';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
@@ -22,8 +23,6 @@ import {
 import { findReturnedAmount } from './return-facts.sql.ts';
 import { recordSuspendedDispute } from './suspended-disputes.sql.ts';
 
-/** Tries when charge or dispute move between read and write; each is a fresh decision. */
-const TRIES_MAX = 5;
 /** Where the acquirer names no deadline (decision 192). */
 const DEFENSE_PERIOD_MS = 3 * 24 * 60 * 60 * 1000;
 /** A disputed Pix that stays unexplained for so long is left to operators. */
@@ -74,11 +73,7 @@ export async function findChanged(
 export async function applyInfraction(deps: ApplyDeps, seen: AcquirerDispute): Promise<Applied> {
   const owner = await findChargeOfPix(deps.db, seen.endToEndId);
   if (owner.kind !== 'charge') return await leave(deps, seen, owner.kind);
-  for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
-    const applied = await applyOnce(deps, seen, owner.chargeId);
-    if (applied !== 'moved') return applied;
-  }
-  throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'the disputed charge kept moving' });
+  return await decideAnew('the disputed charge', () => applyOnce(deps, seen, owner.chargeId));
 }
 
 async function applyOnce(

@@ -1,5 +1,6 @@
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { DisputeId, OperatorId } from '@pixmesh/kernel/ids';
+import { decideAnew } from '@pixmesh/postgres/decide-anew';
 import type { Transaction } from '@pixmesh/postgres/pool';
 
 import { findAnyCharge } from '#charge/charges.sql.ts';
@@ -10,8 +11,6 @@ import type { ChangeDeps } from './apply-change.ts';
 import { disputeEvent } from './dispute-events.ts';
 import { findMessage, insertMessage } from './dispute-messages.sql.ts';
 import { findDispute } from './disputes.sql.ts';
-
-const TRIES_MAX = 5;
 
 type MessageToSend = { id: string; disputeId: DisputeId; message: string; operatorId: OperatorId };
 
@@ -35,15 +34,13 @@ export async function replayMessage(
  * @throws AppError `DISPUTE_NOT_FOUND`
  */
 export async function sendMessage(deps: ChangeDeps, toSend: MessageToSend): Promise<Sent> {
-  for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
+  return await decideAnew('the charge', async () => {
     const sentBefore = await replayMessage(deps, toSend);
     if (sentBefore !== null) return sentBefore;
-    if (await unlessMoved(deps.db, (tx) => writeMessage(tx, toSend))) {
-      deps.wakeOutbox();
-      return { disputeId: toSend.disputeId, replayed: false, mismatch: false };
-    }
-  }
-  throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'the charge kept moving' });
+    if (!(await unlessMoved(deps.db, (tx) => writeMessage(tx, toSend)))) return 'moved';
+    deps.wakeOutbox();
+    return { disputeId: toSend.disputeId, replayed: false, mismatch: false };
+  });
 }
 
 /** The event and the message that its id stands for are one commit; of calls at once with one id, one gets there. */

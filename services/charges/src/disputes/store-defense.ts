@@ -1,5 +1,6 @@
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { AccountId, DisputeId } from '@pixmesh/kernel/ids';
+import { decideAnew } from '@pixmesh/postgres/decide-anew';
 import type { Database } from '@pixmesh/postgres/pool';
 
 import { findAnyCharge } from '#charge/charges.sql.ts';
@@ -8,9 +9,6 @@ import { applyChange, type ChangeDeps } from './apply-change.ts';
 import { review } from './decide-infraction.ts';
 import type { DisputeRow } from './dispute-row.ts';
 import { findDispute, updateDispute } from './disputes.sql.ts';
-
-/** Tries when the dispute or its charge moves between read and write; each is a fresh decision. */
-const TRIES_MAX = 5;
 
 type Intended = NonNullable<DisputeRow['intendedDefense']>;
 
@@ -35,27 +33,24 @@ export async function intendDefense(
   id: DisputeId,
   text: string,
 ): Promise<IntendStep> {
-  for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
+  return await decideAnew('the dispute', async () => {
     const dispute = await readDispute(db, id);
     if (dispute.defenseText === text) return { kind: 'sent_before', dispute };
     if (dispute.status !== 'open') throw new AppError('DISPUTE_CLOSED');
     const { accountId, infractionId, intendedDefense: earlier } = dispute;
     const intended = { text: earlier?.text ?? text, at: dispute.readAt };
-    if (await updateDispute(db, { ...dispute, intendedDefense: intended })) {
-      return { kind: 'send', accountId, infractionId, intended, isRepeat: earlier !== null };
-    }
-  }
-  throw movedTooOften();
+    if (!(await updateDispute(db, { ...dispute, intendedDefense: intended }))) return 'moved';
+    return { kind: 'send', accountId, infractionId, intended, isRepeat: earlier !== null };
+  });
 }
 
 /** Drops what never reached the acquirer. One that was sent again meanwhile stays. */
 export async function dropIntent(db: Database, id: DisputeId, intended: Intended): Promise<void> {
-  for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
+  await decideAnew('the dispute', async () => {
     const dispute = await readDispute(db, id);
-    if (dispute.intendedDefense?.at.getTime() !== intended.at.getTime()) return;
-    if (await updateDispute(db, { ...dispute, intendedDefense: null })) return;
-  }
-  throw movedTooOften();
+    if (dispute.intendedDefense?.at.getTime() !== intended.at.getTime()) return 'dropped';
+    return (await updateDispute(db, { ...dispute, intendedDefense: null })) ? 'dropped' : 'moved';
+  });
 }
 
 /**
@@ -67,7 +62,7 @@ export async function storeDefense(
   id: DisputeId,
   sent: { text: string; sentAt: Date | null },
 ): Promise<DisputeRow> {
-  for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
+  return await decideAnew('the dispute', async () => {
     const dispute = await readDispute(deps.db, id);
     const defended: DisputeRow = {
       ...dispute,
@@ -75,9 +70,8 @@ export async function storeDefense(
       defenseSentAt: dispute.defenseSentAt ?? sent.sentAt ?? dispute.readAt,
       intendedDefense: null,
     };
-    if (await writeDefense(deps, defended)) return await readDispute(deps.db, id);
-  }
-  throw movedTooOften();
+    return (await writeDefense(deps, defended)) ? await readDispute(deps.db, id) : 'moved';
+  });
 }
 
 async function writeDefense(deps: ChangeDeps, defended: DisputeRow): Promise<boolean> {
@@ -92,8 +86,4 @@ export async function readDispute(db: Database, id: DisputeId): Promise<DisputeR
   const dispute = await findDispute(db, id);
   if (dispute === null) throw new AppError('DISPUTE_NOT_FOUND');
   return dispute;
-}
-
-function movedTooOften(): AppError {
-  return new AppError('DEPENDENCY_UNAVAILABLE', { message: 'the dispute kept moving' });
 }

@@ -2,15 +2,13 @@ import type { Receiver } from '@pixmesh/contracts/http/charge';
 import type { ReceivedPixCredited } from '@pixmesh/contracts/messages/ledger-event.v1';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { ChargeId } from '@pixmesh/kernel/ids';
+import { decideAnew } from '@pixmesh/postgres/decide-anew';
 import type { z } from 'zod';
 
 import { announceMove, type ChargeMoves } from '#charge/move-charges.sql.ts';
 import { failpoint } from '#failpoints.ts';
 
 import type { CreditedCharges } from './credited-charges.sql.ts';
-
-/** Tries when the charge moves between read and write; each is a fresh decision. */
-const TRIES_MAX = 5;
 
 /** What of the ledger event matters here. */
 type Credit = Pick<
@@ -34,7 +32,7 @@ export async function markPaid(deps: MarkPaidDeps, { data }: { data: Credit }): 
   const { charge_id: chargeId, end_to_end_id: endToEndId } = data;
   if (chargeId === null) return;
   await failpoint('charges.paid.before-ledger-event');
-  for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
+  await decideAnew('the charge', async () => {
     const credited = await deps.creditedCharges.submit({
       chargeId: chargeId as ChargeId,
       endToEndId,
@@ -43,7 +41,7 @@ export async function markPaid(deps: MarkPaidDeps, { data }: { data: Credit }): 
       throw new AppError('MESSAGE_INVALID', { message: 'credit of a Pix that no charge accepted' });
     }
     const { charge, paidAt } = credited;
-    if (charge.status !== 'pending') return;
+    if (charge.status !== 'pending') return 'done';
     const change = {
       from: charge,
       status: 'paid',
@@ -54,7 +52,7 @@ export async function markPaid(deps: MarkPaidDeps, { data }: { data: Credit }): 
       // A status check may wait for this: returns of a Pix are booked once it is credited.
       checkInMs: 'kept',
     } as const;
-    if ((await announceMove(deps, change, ['charge.pix.paid'])) !== null) return;
-  }
-  throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'the charge kept moving' });
+    const moved = await announceMove(deps, change, ['charge.pix.paid']);
+    return moved === null ? 'moved' : 'done';
+  });
 }

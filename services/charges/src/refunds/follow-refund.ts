@@ -1,8 +1,8 @@
 import { settleIntent } from '@pixmesh/acquirer-orders/hold-intent';
 import type { PixReturn } from '@pixmesh/acquirer/acquirer';
 import { deadlineIn } from '@pixmesh/http/deadline';
-import { AppError } from '@pixmesh/kernel/app-error';
 import { type CheckPeriods, nextCheckMs } from '@pixmesh/kernel/check-schedule';
+import { decideAnew } from '@pixmesh/postgres/decide-anew';
 
 import { findAnyCharge } from '#charge/charges.sql.ts';
 import { failpoint } from '#failpoints.ts';
@@ -21,8 +21,6 @@ import { reportRefundProblem, refundCalled } from './refund-metrics.ts';
 
 /** How long the ledger is waited for when the job settles an intent. */
 export const INTENT_TIMEOUT_MS = 5_000;
-/** Tries when the charge moves between read and write; each is a fresh decision. */
-const TRIES_MAX = 5;
 
 /** What following refunds needs; periods in milliseconds. */
 export type FollowRefundDeps = EndRefundDeps &
@@ -59,12 +57,11 @@ async function endAsSeen(
   { chargeId, endToEndId }: RefundRow,
   returned: PixReturn,
 ): Promise<void> {
-  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+  await decideAnew('the charge of a refund', async () => {
     const charge = await findAnyCharge(deps.db, chargeId);
     if (charge === null) throw new Error('a refund without its charge');
-    if (await endRefund(deps, charge, { endToEndId, returned })) return;
-  }
-  throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'the charge of a refund kept moving' });
+    return (await endRefund(deps, charge, { endToEndId, returned })) ? 'done' : 'moved';
+  });
 }
 
 async function checkIntent(deps: FollowRefundDeps, intent: RefundRow): Promise<void> {

@@ -1,5 +1,6 @@
 import { AppError, assertNever } from '@pixmesh/kernel/app-error';
 import type { PayoutId } from '@pixmesh/kernel/ids';
+import { decideAnew } from '@pixmesh/postgres/decide-anew';
 
 import { payoutEvents } from '#payouts/payout-events.ts';
 import { isVisible, type VisiblePayout } from '#payouts/payout-row.ts';
@@ -7,9 +8,6 @@ import { isVisible, type VisiblePayout } from '#payouts/payout-row.ts';
 import { decideLedgerEvent, type HoldEvent } from './decide-ledger-event.ts';
 import type { SettlementDeps } from './settlement-deps.ts';
 import { suspendContradiction } from './suspend-contradiction.ts';
-
-/** Tries when the payout moves between read and write; each is a fresh decision. */
-const TRIES_MAX = 5;
 
 /**
  * Ends a payout once the ledger has moved its money: the one place where it becomes `completed` or `failed`, so
@@ -21,14 +19,13 @@ export async function applyLedgerEvent(
   hold: { payoutId: string; holdId: string },
   event: HoldEvent,
 ): Promise<void> {
-  for (let tries = 1; tries <= TRIES_MAX; tries += 1) {
+  await decideAnew('the payout', async () => {
     const payout = await deps.moves.find(hold.payoutId as PayoutId);
     // Holds of refunds are others' business.
-    if (payout === null) return;
+    if (payout === null) return 'done';
     if (payout.holdId !== hold.holdId || !isVisible(payout)) throw impossible();
-    if (await applyOnce(deps, payout, event)) return;
-  }
-  throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'the payout kept moving' });
+    return (await applyOnce(deps, payout, event)) ? 'done' : 'moved';
+  });
 }
 
 /** False when the payout has moved since it was read. */
