@@ -12,18 +12,19 @@ import { endProcess } from '@pixmesh/service/run-service';
 import { startFailpoints } from '@pixmesh/service/failpoint-listener';
 import { type Parts, startService } from '@pixmesh/service/start-service';
 import { type Messaging, messagingSettings, startMessaging } from '@pixmesh/kafka/messaging';
+import { checkTables } from '@pixmesh/postgres/check-tables.sql';
 import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
 import { observeServer } from '@pixmesh/postgres/observe-server';
 import { openConnections } from '@pixmesh/postgres/open-connections';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { SHARED_LOCK_TIMEOUT_MS } from '@pixmesh/postgres/write-batcher';
+import { sql } from '@pixmesh/postgres/sql';
 import { createLedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 import { startReconciliation } from '@pixmesh/reconciliation/reconciliation';
 import { reconciliationPeriods } from '@pixmesh/reconciliation/reconciliation-config';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { buildApp } from '#app.ts';
-import { ping } from '#charge/charges.sql.ts';
 import { createCheckDeps } from '#check-deps.ts';
 import type { ChargesConfig } from '#config.ts';
 import { startJobs } from '#jobs.ts';
@@ -42,6 +43,8 @@ import { chargesChecks } from '#reconciliation/charges-checks.ts';
 /** Together 20. What shares statements needs few connections, and plans that are made once. */
 const POOL_SIZE = 16;
 const WRITES_POOL_SIZE = 4;
+/** Where these can be read, the schema is there: the readiness of the service. */
+const TABLES = [sql`charges`];
 
 /** Starts the service; a stop ends traffic first, then reconciliation, jobs, consumers and pools. */
 export async function startCharges(config: ChargesConfig) {
@@ -112,7 +115,7 @@ export async function startCharges(config: ChargesConfig) {
     );
     await warmedUp;
     const http = await listen(app, config, config.PORT);
-    return { ports: { http }, url: app.listeningOrigin, checkReady: () => ping(db) };
+    return { ports: { http }, url: app.listeningOrigin, checkReady: () => checkTables(db, TABLES) };
   });
 }
 

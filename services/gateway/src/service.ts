@@ -15,10 +15,12 @@ import { startFailpoints } from '@pixmesh/service/failpoint-listener';
 import { type Parts, startService } from '@pixmesh/service/start-service';
 import { createWakeSignal } from '@pixmesh/service/wake-signal';
 import { type Messaging, messagingSettings, startMessaging } from '@pixmesh/kafka/messaging';
+import { checkTables } from '@pixmesh/postgres/check-tables.sql';
 import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
 import { observeServer } from '@pixmesh/postgres/observe-server';
 import { openConnections } from '@pixmesh/postgres/open-connections';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
+import { sql } from '@pixmesh/postgres/sql';
 import { type Reconciliation, startReconciliation } from '@pixmesh/reconciliation/reconciliation';
 import { reconciliationPeriods } from '@pixmesh/reconciliation/reconciliation-config';
 import type { Logger } from '@pixmesh/telemetry/logger';
@@ -37,7 +39,6 @@ import { securityTxtOf } from '#security-txt/security-txt-of.ts';
 
 import { buildAdminApp } from './admin-app.ts';
 import { buildCallbackApp } from './callback-app.ts';
-import { checkTables } from './check-ready.sql.ts';
 import { callbackTls, edgeOf, type GatewayConfig } from './config.ts';
 import { buildPublicApp } from './public-app.ts';
 
@@ -45,6 +46,8 @@ import { buildPublicApp } from './public-app.ts';
 const BACKGROUND_POOL_SIZE = 6;
 /** What operators read of the two logs may take long: some filters have no index. No key waits for it. */
 const LOGS_POOL_SIZE = 2;
+/** Where these can be read, the schema is there: the readiness of the service. */
+const TABLES = [sql`api_keys`, sql`callbacks`, sql`outbox`];
 
 export type Gateway = Awaited<ReturnType<typeof startGateway>>;
 
@@ -112,7 +115,7 @@ export async function startGateway(config: GatewayConfig) {
       admin: await listen(apps.admin, config, config.ADMIN_PORT),
       callback: await listen(apps.callback, config, config.CALLBACK_PORT),
     };
-    return { ports, checkReady: () => checkTables(db) };
+    return { ports, checkReady: () => checkTables(db, TABLES) };
   });
 }
 

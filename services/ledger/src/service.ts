@@ -7,16 +7,17 @@ import { endProcess } from '@pixmesh/service/run-service';
 import { startFailpoints } from '@pixmesh/service/failpoint-listener';
 import { startService } from '@pixmesh/service/start-service';
 import { messagingSettings, startMessaging } from '@pixmesh/kafka/messaging';
+import { checkTables } from '@pixmesh/postgres/check-tables.sql';
 import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
 import { createPolledSignal, startDueWorkPoll } from '@pixmesh/postgres/due-work-poll';
 import { observeServer } from '@pixmesh/postgres/observe-server';
 import { openConnections } from '@pixmesh/postgres/open-connections';
 import { HAS_QUEUED } from '@pixmesh/postgres/outbox-queue.sql';
 import { createPool } from '@pixmesh/postgres/pool';
+import { sql } from '@pixmesh/postgres/sql';
 import { startReconciliation } from '@pixmesh/reconciliation/reconciliation';
 import { reconciliationPeriods } from '@pixmesh/reconciliation/reconciliation-config';
 
-import { ping } from '#accounts/accounts.sql.ts';
 import { buildApp } from '#app.ts';
 import { ledgerCommandsConsumer } from '#ledger-commands.consumer.ts';
 import type { LedgerConfig } from '#config.ts';
@@ -30,6 +31,8 @@ import { readOldestSuspenseAge, sumOpenSuspense } from '#suspense/suspense.sql.t
 
 /** One for each of the engine's writers, the relay's two, and room for reads and jobs. */
 const POOL_SIZE = 12;
+/** Where these can be read, the schema is there: the readiness of the service. */
+const TABLES = [sql`accounts`];
 
 /** Starts the service; a stop ends traffic first, then jobs, consumer and relay, engine and pool. */
 export async function startLedger(config: LedgerConfig): Promise<AsyncDisposable> {
@@ -91,6 +94,6 @@ export async function startLedger(config: LedgerConfig): Promise<AsyncDisposable
       }),
     );
     const http = await listen(app, config, config.PORT);
-    return { ports: { http }, checkReady: () => ping(db) };
+    return { ports: { http }, checkReady: () => checkTables(db, TABLES) };
   });
 }

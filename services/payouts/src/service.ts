@@ -13,11 +13,16 @@ import { startFailpoints } from '@pixmesh/service/failpoint-listener';
 import { requestJson } from '@pixmesh/http/request-json';
 import { type Parts, startService } from '@pixmesh/service/start-service';
 import { type Messaging, messagingSettings, startMessaging } from '@pixmesh/kafka/messaging';
+import { checkTables } from '@pixmesh/postgres/check-tables.sql';
 import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
 import { observeServer } from '@pixmesh/postgres/observe-server';
 import { openConnections } from '@pixmesh/postgres/open-connections';
 import { createPool } from '@pixmesh/postgres/pool';
+<<<<<<< HEAD
 import { SHARED_LOCK_TIMEOUT_MS } from '@pixmesh/postgres/write-batcher';
+=======
+import { sql } from '@pixmesh/postgres/sql';
+>>>>>>> 7e333bfb (postgres: check the tables of every service by one statement)
 import { createLedgerHolds } from '@pixmesh/ledger-client/ledger-holds';
 import { createLedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 import { startReconciliation } from '@pixmesh/reconciliation/reconciliation';
@@ -31,7 +36,6 @@ import { createIntentCommits } from '#creation/commit-intents.sql.ts';
 import { createNewIntents } from '#creation/intents.sql.ts';
 import type { IntentDeps } from '#creation/payout-intents.ts';
 import { startJobs } from '#jobs.ts';
-import { ping } from '#payouts/payouts.sql.ts';
 import { createPayoutMoves } from '#payouts/move-payouts.sql.ts';
 import { type CallbackChecks, createCallbackChecks } from '#status-check/callback-checks.ts';
 import { callbacksConsumer } from '#status-check/callbacks.consumer.ts';
@@ -44,6 +48,8 @@ import { ledgerEventsConsumer } from '#settlement/ledger-events.consumer.ts';
 /** Together 20. What shares statements needs few connections, and plans that are made once. */
 const POOL_SIZE = 16;
 const WRITES_POOL_SIZE = 4;
+/** Where these can be read, the schema is there: the readiness of the service. */
+const TABLES = [sql`payouts`];
 
 /** Starts the service; a stop ends traffic first, then reconciliation, jobs, consumers and pools. */
 export async function startPayouts(config: PayoutsConfig) {
@@ -114,7 +120,7 @@ export async function startPayouts(config: PayoutsConfig) {
     );
     await warmedUp;
     const http = await listen(app, config, config.PORT);
-    return { ports: { http }, url: app.listeningOrigin, checkReady: () => ping(db) };
+    return { ports: { http }, url: app.listeningOrigin, checkReady: () => checkTables(db, TABLES) };
   });
 }
 

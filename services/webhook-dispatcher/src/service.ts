@@ -8,10 +8,12 @@ import { redisAddress } from '@pixmesh/service/redis-connection';
 import { type Parts, startService } from '@pixmesh/service/start-service';
 import { type Messaging, messagingSettings } from '@pixmesh/kafka/messaging';
 import { newId } from '@pixmesh/kernel/ids';
+import { checkTables } from '@pixmesh/postgres/check-tables.sql';
 import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
 import { observeServer } from '@pixmesh/postgres/observe-server';
 import { openConnections } from '@pixmesh/postgres/open-connections';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
+import { sql } from '@pixmesh/postgres/sql';
 import { deadLetterCheck } from '@pixmesh/reconciliation/dead-letter-check';
 import { startReconciliation } from '@pixmesh/reconciliation/reconciliation';
 import { reconciliationPeriods } from '@pixmesh/reconciliation/reconciliation-config';
@@ -33,10 +35,11 @@ import { startSending } from '#start-sending.ts';
 import { createRedisWakeUp, type WakeUp } from '#wake-up/redis-wake-up.ts';
 
 import { buildApp } from './app.ts';
-import { checkTables } from './check-ready.sql.ts';
 import type { DispatcherConfig } from './config.ts';
 
 const NAME = 'webhook-dispatcher';
+/** Where these can be read, the schema is there: the readiness of the service. */
+const TABLES = [sql`endpoints`, sql`lanes`];
 
 export type WebhookDispatcher = Awaited<ReturnType<typeof startWebhookDispatcher>>;
 
@@ -102,7 +105,7 @@ export async function startWebhookDispatcher(
         )
       : null;
     const api = app && (await listen(app, config, config.PORT ?? 0));
-    return { ports: { api }, checkReady: () => checkTables(db) };
+    return { ports: { api }, checkReady: () => checkTables(db, TABLES) };
   });
 }
 

@@ -40,11 +40,6 @@ export async function findAnyCharge(db: Queryable, id: ChargeId): Promise<Charge
   return rows[0] ? toChargeRow(rows[0]) : null;
 }
 
-/** Whether the service's tables can be read: the readiness check. */
-export async function ping(db: Queryable): Promise<void> {
-  await db.query(named('ping_charges', sql`select from charges limit 1`));
-}
-
 /**
  * Counts one more call to the acquirer before it is made: a crash in the middle leaves it unanswered. Null when
  * the charge has moved since it was read or another check has leased it: no call may be made then. The version stays,

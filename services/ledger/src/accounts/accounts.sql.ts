@@ -97,11 +97,6 @@ export async function readTotals(db: Queryable): Promise<Balances & { read_at: D
   return totals;
 }
 
-/** Whether the service's tables can be read: the readiness check. */
-export async function ping(db: Queryable): Promise<void> {
-  await db.query(named('ledger_ping', sql`select from accounts limit 1`));
-}
-
 function noBalances(): Balances {
   return balancesOf(() => 0n);
 }

@@ -54,11 +54,6 @@ export async function findPayouts(
   return ids.map((id) => found.get(id) ?? null);
 }
 
-/** Whether the service's tables can be read: the readiness check. */
-export async function ping(db: Queryable): Promise<void> {
-  await db.query(named('payouts_ping', sql`select from payouts limit 1`));
-}
-
 export type PayoutRecord = {
   id: PayoutId;
   account_id: AccountId;
