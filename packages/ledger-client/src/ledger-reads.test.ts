@@ -24,7 +24,14 @@ function ledgerThat(answer: (path: string, body: unknown) => { status?: number; 
 
 function aJournal(command_id: string, amount = 100) {
   const account_id = newId();
-  return { command_id, account_id, kind: 'x', resource_id: null, amount, created_at: TIME };
+  return {
+    command_id,
+    account_id,
+    kind: 'release_pending',
+    resource_id: null,
+    amount,
+    created_at: TIME,
+  };
 }
 
 async function readAll<T>(pages: AsyncIterable<T[]>): Promise<T[]> {
@@ -85,13 +92,14 @@ describe('journals by time', () => {
       const journal = aJournal(ids[index] ?? '', index === 1 ? 0 : 100);
       return { body: { data: [journal], has_more: index < 2 } };
     });
-    const pages = reads.listJournals({ kinds: ['a', 'b'], from: new Date(TIME), to });
+    const kinds = ['settle_hold', 'release_hold'] as const;
+    const pages = reads.listJournals({ kinds, from: new Date(TIME), to });
     const found = await readAll(pages);
     expect(found.map(({ command_id }) => command_id)).toEqual([ids[0], ids[2]]);
     const [path = '', query] = asked[0]?.path.split('?') ?? [];
     expect(path).toBe('/internal/journals');
     expect(Object.fromEntries(new URLSearchParams(query))).toEqual({
-      kinds: 'a,b',
+      kinds: 'settle_hold,release_hold',
       created_from: TIME,
       created_to: to.toISOString(),
       limit: '1000',
@@ -101,14 +109,14 @@ describe('journals by time', () => {
   test('are not read on after an empty page that is not the last one', async () => {
     const { asked, reads } = ledgerThat(() => ({ body: { data: [], has_more: true } }));
     await expect(
-      readAll(reads.listJournals({ kinds: ['a'], from: null, to })),
+      readAll(reads.listJournals({ kinds: ['settle_hold'], from: null, to })),
     ).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' });
     expect(asked).toHaveLength(1);
   });
 
   test('are asked for from the first on when no time is told', async () => {
     const { asked, reads } = ledgerThat(() => ({ body: { data: [], has_more: false } }));
-    await readAll(reads.listJournals({ kinds: ['a'], from: null, to }));
+    await readAll(reads.listJournals({ kinds: ['settle_hold'], from: null, to }));
     expect(asked.map(({ path }) => path.includes('created_from'))).toEqual([false]);
   });
 });
@@ -127,12 +135,16 @@ test('open holds are read to the last page', async () => {
 test.each([
   ['an error', { status: 500, body: {} }],
   ['another shape', { body: { data: [{}], has_more: false } }],
+  [
+    'a journal of no known kind',
+    { body: { data: [{ ...aJournal(newId()), kind: 'x' }], has_more: false } },
+  ],
   ['no JSON', { body: '<html>' }],
 ])('%s is no answer: nothing was read', async (_name, answer) => {
   const { reads } = ledgerThat(() => answer);
   const away = { code: 'DEPENDENCY_UNAVAILABLE' };
   await expect(reads.findJournals([newId()])).rejects.toMatchObject(away);
-  const pages = reads.listJournals({ kinds: ['a'], from: null, to: new Date(TIME) });
+  const pages = reads.listJournals({ kinds: ['settle_hold'], from: null, to: new Date(TIME) });
   await expect(readAll(pages)).rejects.toMatchObject(away);
   await expect(reads.listOpenHolds('payout')).rejects.toMatchObject(away);
   await expect(reads.readTotals()).rejects.toMatchObject(away);

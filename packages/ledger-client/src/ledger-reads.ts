@@ -1,4 +1,5 @@
 import { HoldItem } from '@pixmesh/contracts/internal/holds';
+import type { JournalKind } from '@pixmesh/contracts/internal/journal-kinds';
 import {
   type BookedJournal,
   BookedJournals,
@@ -17,7 +18,7 @@ const HoldPage = z.object({ data: z.array(HoldItem), has_more: z.boolean() });
 const FoundPage = BookedJournals.pick({ data: true });
 
 /** Journals of some kinds that were booked from an instant on (null: since ever) and before another. */
-type JournalQuery = { kinds: readonly string[]; from: Date | null; to: Date };
+type JournalQuery = { kinds: readonly JournalKind[]; from: Date | null; to: Date };
 
 /** What other services' checks read of the ledger. Every method throws when the ledger does not answer. */
 export type LedgerReads = {

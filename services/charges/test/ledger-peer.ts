@@ -1,3 +1,4 @@
+import { JOURNAL_KINDS } from '@pixmesh/contracts/internal/journal-kinds';
 import {
   ReceivedPixCredited,
   ReceivedPixSuspended,
@@ -57,11 +58,10 @@ export function createLedgerPeer(parts: {
 }
 
 function toJournal({ type, key, message }: Command): WireJournal {
-  const [subject = '', verb = ''] = type.split('.');
   return {
     command_id: message.data.command_id,
     account_id: key,
-    kind: `${verb}_${subject}`,
+    kind: JOURNAL_KINDS[type as keyof typeof JOURNAL_KINDS],
     resource_id: message.data.charge_id ?? null,
     amount: message.data.amount,
     created_at: new Date().toISOString(),

@@ -1,6 +1,6 @@
+import { JOURNAL_KINDS } from '@pixmesh/contracts/internal/journal-kinds';
 import { counter, observedGauge, sharedFor } from '@pixmesh/telemetry/metrics';
 
-import { JOURNAL_KINDS } from '#commands/journal-kinds.ts';
 import type { LedgerCommand } from '#commands/ledger-command.ts';
 import type { BatchOutcome } from '#commands/outcome.ts';
 

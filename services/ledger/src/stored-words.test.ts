@@ -1,3 +1,4 @@
+import { JOURNAL_KINDS, JournalKind } from '@pixmesh/contracts/internal/journal-kinds';
 import { receivedPixCommandId } from '@pixmesh/contracts/internal/ledger-command-ids';
 import { LEDGER_COMMANDS } from '@pixmesh/contracts/messages/ledger-command.v1';
 import { MESSAGE_SAMPLES } from '@pixmesh/contracts/test/message-samples';
@@ -9,7 +10,6 @@ import { expect, test } from 'vitest';
 import { ACCOUNT_KINDS, PLATFORM_ACCOUNT_ID } from '#accounts/chart-of-accounts.ts';
 import { fingerprintOf } from '#commands/fingerprint.ts';
 import { type CommandMessageType, FROM_MESSAGE } from '#commands/from-message.ts';
-import { JOURNAL_KINDS } from '#commands/journal-kinds.ts';
 import { ledgerCommandsConsumer } from '#ledger-commands.consumer.ts';
 import type { LedgerCommand } from '#commands/ledger-command.ts';
 import { failpoint } from '#failpoints.ts';
@@ -155,6 +155,11 @@ test('tables keep their words', () => {
       'credit_suspense',
     ],
   });
+});
+
+test('the contract names the kinds of journals that are stored, and no other', () => {
+  const stored = readStoredStates(new URL('../schema.sql', import.meta.url));
+  expect(stored['journal_kind']).toEqual(JournalKind.options);
 });
 
 test('the consumer group keeps its offsets', () => {

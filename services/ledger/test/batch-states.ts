@@ -1,7 +1,7 @@
+import { JOURNAL_KINDS } from '@pixmesh/contracts/internal/journal-kinds';
 import type { AccountId } from '@pixmesh/kernel/ids';
 
 import { ACCOUNT_KINDS, type AccountState, type Balances } from '#accounts/chart-of-accounts.ts';
-import { JOURNAL_KINDS } from '#commands/journal-kinds.ts';
 import type { LedgerCommand } from '#commands/ledger-command.ts';
 import type { DecidedCommand, Hold } from '#commands/outcome.ts';
 import { type BatchState, pixKey } from '#decisions/batch-state.ts';

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 
+import { JOURNAL_KINDS } from '@pixmesh/contracts/internal/journal-kinds';
 import { newId } from '@pixmesh/kernel/ids';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 
-import { JOURNAL_KINDS } from '#commands/journal-kinds.ts';
 import type { ReceivedPixCredit, ReceivedPixSuspend } from '#commands/ledger-command.ts';
 
 /** Books a received Pix as the first version of the ledger did, in its tables and with its digest. */

@@ -28,7 +28,7 @@ export function createLedgerInMemory() {
     journals.set(commandId, {
       command_id: commandId,
       account_id: newId(),
-      kind: 'test',
+      kind: 'book_acquirer_tariff',
       resource_id: movement.id,
       amount: movement.amount,
       created_at: now(),

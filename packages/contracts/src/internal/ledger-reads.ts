@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { orNull } from '../http/optional-field.ts';
 import { Timestamp } from '../timestamp.ts';
 import { WireBalance } from '../wire-cents.ts';
+import { JournalKind } from './journal-kinds.ts';
 
 /** Commands in one look-up, and journals in one page, at most. */
 export const LEDGER_PAGE_MAX = 1_000;
@@ -11,7 +12,7 @@ export const LEDGER_PAGE_MAX = 1_000;
 export const BookedJournal = z.object({
   command_id: z.uuid(),
   account_id: z.uuid(),
-  kind: z.string(),
+  kind: JournalKind,
   resource_id: z.uuid().nullable(),
   /** Sum of the journal's credits, in cents. */
   amount: WireBalance,

@@ -192,7 +192,7 @@ test('a charge that is neither accepted nor paid and has a credit is a break of 
   expect(await breaksOf('credit')).toEqual([]);
 });
 
-test.each(['credit_received_pix', 'suspend_received_pix'])(
+test.each(['credit_received_pix', 'suspend_received_pix'] as const)(
   'a journal %s of a Pix that no other side has is missing on the left until it is gone',
   async (kind) => {
     const { id, e2e } = await aPaidCharge();

@@ -20,7 +20,7 @@ const journal: BookedJournal = {
   amount: toCents(AMOUNT),
   created_at: PAID_AT.toISOString(),
 };
-const suspended = { ...journal, kind: 'suspend_received_pix' };
+const suspended: BookedJournal = { ...journal, kind: 'suspend_received_pix' };
 const ours = {
   endToEndId: 'E1',
   accountId: OWNER,

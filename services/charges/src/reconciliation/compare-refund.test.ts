@@ -121,7 +121,7 @@ describe('a refund and its hold', () => {
     const journal = {
       command_id: 'c',
       account_id: 'a',
-      kind: 'settle_hold',
+      kind: 'settle_hold' as const,
       resource_id: 'refund',
       amount: 500n,
       created_at: endedAt.toISOString(),

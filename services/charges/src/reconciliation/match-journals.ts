@@ -1,3 +1,4 @@
+import { JOURNAL_KINDS } from '@pixmesh/contracts/internal/journal-kinds';
 import { receivedPixCommandId } from '@pixmesh/contracts/internal/ledger-command-ids';
 import type { BookedJournal } from '@pixmesh/contracts/internal/ledger-reads';
 import { parseId } from '@pixmesh/kernel/ids';
@@ -11,9 +12,13 @@ import { matchSuspenseCredits } from './match-suspense-credits.ts';
 import { findPixOfCharges, listUnownedPix } from './received-check.sql.ts';
 
 /** The command that gives an account money which nobody owned. */
-const SUSPENSE_CREDIT = 'credit_suspense';
+const SUSPENSE_CREDIT = JOURNAL_KINDS['suspense.credit'];
 /** Commands that book a received Pix, or give it away. */
-const KINDS = ['credit_received_pix', 'suspend_received_pix', SUSPENSE_CREDIT];
+const KINDS = [
+  JOURNAL_KINDS['received_pix.credit'],
+  JOURNAL_KINDS['received_pix.suspend'],
+  SUSPENSE_CREDIT,
+];
 /**
  * Journals that name no Pix of ours and are held in memory: after so many nothing new can be learned from more of them.
  */

@@ -1,3 +1,4 @@
+import { JOURNAL_KINDS } from '@pixmesh/contracts/internal/journal-kinds';
 import { suspenseResolveCommandId } from '@pixmesh/contracts/internal/ledger-command-ids';
 import type { BookedJournal } from '@pixmesh/contracts/internal/ledger-reads';
 import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
@@ -56,7 +57,7 @@ type Journals = ReadonlyMap<string, BookedJournal>;
 /** A part of it may have gone back before. */
 function stoodInSuspense({ itemId, amount }: DecidedCredit, journals: Journals): boolean {
   const item = journals.get(itemId);
-  const isSuspended = item?.kind === 'suspend_received_pix';
+  const isSuspended = item?.kind === JOURNAL_KINDS['received_pix.suspend'];
   return isSuspended && item.account_id === PLATFORM_ACCOUNT_ID && item.amount >= amount;
 }
 

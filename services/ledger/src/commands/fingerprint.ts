@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 
+import { JOURNAL_KINDS } from '@pixmesh/contracts/internal/journal-kinds';
 import { assertNever } from '@pixmesh/kernel/app-error';
 
-import { JOURNAL_KINDS } from './journal-kinds.ts';
 import { type HoldCommand, isHoldCommand, type LedgerCommand } from './ledger-command.ts';
 
 /** 128 bits in hexadecimal: enough to tell the contents of one id apart, in a quarter of a key's bytes. */

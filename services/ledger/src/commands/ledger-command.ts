@@ -128,8 +128,6 @@ export type LedgerCommand =
   | SuspenseResolve
   | SuspenseCredit;
 
-export type CommandKind = LedgerCommand['kind'];
-
 export type HoldCommand = HoldTake | HoldVoid | HoldSettle | HoldRelease;
 
 export function isHoldCommand(command: LedgerCommand): command is HoldCommand {

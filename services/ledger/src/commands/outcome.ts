@@ -1,7 +1,7 @@
 import type { HoldState } from '@pixmesh/contracts/internal/holds';
+import type { JournalKind } from '@pixmesh/contracts/internal/journal-kinds';
 import type { AccountId, HoldId } from '@pixmesh/kernel/ids';
 
-import type { JournalKind } from './journal-kinds.ts';
 import type { HoldKind } from './ledger-command.ts';
 
 /**

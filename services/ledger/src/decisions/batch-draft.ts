@@ -1,11 +1,11 @@
 import assert from 'node:assert';
 
+import { JOURNAL_KINDS } from '@pixmesh/contracts/internal/journal-kinds';
 import { receivedPixCommandId } from '@pixmesh/contracts/internal/ledger-command-ids';
 import type { AccountId } from '@pixmesh/kernel/ids';
 
 import type { AccountState } from '#accounts/chart-of-accounts.ts';
 import { fingerprintOf } from '#commands/fingerprint.ts';
-import { JOURNAL_KINDS } from '#commands/journal-kinds.ts';
 import type { ReceivedPixCredit, LedgerCommand } from '#commands/ledger-command.ts';
 import type { DecidedCommand, Hold, Outcome, OutcomeCode } from '#commands/outcome.ts';
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert';
 
+import type { JournalKind } from '@pixmesh/contracts/internal/journal-kinds';
 import type { AccountId, HoldId } from '@pixmesh/kernel/ids';
 import type { Transaction } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
 import { type AccountState, balancesOf } from '#accounts/chart-of-accounts.ts';
 import { type HoldKind, isHoldCommand, type LedgerCommand } from '#commands/ledger-command.ts';
-import type { JournalKind } from '#commands/journal-kinds.ts';
 import type { DecidedCommand, Hold, OutcomeCode } from '#commands/outcome.ts';
 import type { BatchState } from '#decisions/batch-state.ts';
 

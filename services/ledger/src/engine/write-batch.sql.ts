@@ -1,9 +1,9 @@
+import { JOURNAL_KINDS } from '@pixmesh/contracts/internal/journal-kinds';
 import { appendEvents } from '@pixmesh/postgres/events';
 import type { Transaction } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
 import type { AccountKind } from '#accounts/chart-of-accounts.ts';
-import { JOURNAL_KINDS } from '#commands/journal-kinds.ts';
 import type { BatchWrites } from '#decisions/batch-state.ts';
 import type { PixDebits } from '#decisions/pix-debits.ts';
 

@@ -1,5 +1,6 @@
 import { InstantText } from '@pixmesh/contracts/http/instant-text';
 import { QueryId } from '@pixmesh/contracts/http/query-fields';
+import { JournalKind } from '@pixmesh/contracts/internal/journal-kinds';
 import {
   type BookedJournals,
   LEDGER_PAGE_MAX,
@@ -13,33 +14,16 @@ import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 
-import type { JournalKind } from '#commands/journal-kinds.ts';
-
 import { type BookedRow, isDecided, listBooked, lookUpJournals } from './booked-journals.sql.ts';
 import { pageLimit } from './page-limit.ts';
 
 /** Kinds that are listed by time. Holds are many, and have a list of their own. */
-const LISTED_KINDS = [
-  'settle_hold',
-  'release_hold',
-  'credit_received_pix',
-  'suspend_received_pix',
-  'release_pending',
-  'credit_payout_return',
-  'suspend_payout',
-  'book_acquirer_tariff',
-  'block_disputed',
-  'unblock_disputed',
-  'return_disputed',
-  'return_received_pix',
-  'resolve_suspense',
-  'credit_suspense',
-] as const satisfies JournalKind[];
+const ListedKind = JournalKind.exclude(['hold.take', 'hold.void']);
 
 const Kinds = z
   .string()
   .transform((text) => text.split(','))
-  .pipe(z.array(z.enum(LISTED_KINDS)).min(1).max(LISTED_KINDS.length));
+  .pipe(z.array(ListedKind).min(1).max(ListedKind.options.length));
 
 const Query = z.object({
   kinds: Kinds,

@@ -1,8 +1,8 @@
+import { JOURNAL_KINDS, type JournalKind } from '@pixmesh/contracts/internal/journal-kinds';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
 import { ACCOUNT_KINDS } from '#accounts/chart-of-accounts.ts';
-import type { JournalKind } from '#commands/journal-kinds.ts';
 
 /** A command that was decided, in one line. */
 export type BookedRow = {
@@ -43,9 +43,9 @@ export async function listBooked(db: Queryable, page: BookedPage): Promise<Booke
 
 /** What moves money of ended payouts: rare among all journals. */
 const OF_PAYOUTS: ReadonlySet<JournalKind> = new Set([
-  'credit_payout_return',
-  'suspend_payout',
-  'resolve_suspense',
+  JOURNAL_KINDS['payout_return.credit'],
+  JOURNAL_KINDS['payout.suspend'],
+  JOURNAL_KINDS['suspense.resolve'],
 ]);
 
 /**

@@ -1,9 +1,9 @@
+import type { JournalKind } from '@pixmesh/contracts/internal/journal-kinds';
 import type { AccountId } from '@pixmesh/kernel/ids';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
 import { ACCOUNT_KINDS, type AccountKind } from '#accounts/chart-of-accounts.ts';
-import type { JournalKind } from '#commands/journal-kinds.ts';
 
 /** The bound of the first page: a plan that is kept enters `journals_version` at a bound only where every page has one. */
 const VERSION_MAX = 9_223_372_036_854_775_807n;

@@ -1,5 +1,6 @@
 import { stopsPayouts } from '@pixmesh/contracts/internal/account-breaks';
 import { suspenseResolveCommandId } from '@pixmesh/contracts/internal/ledger-command-ids';
+import type { JournalKind } from '@pixmesh/contracts/internal/journal-kinds';
 import type { BookedJournal } from '@pixmesh/contracts/internal/ledger-reads';
 import { deriveCommandId, newId } from '@pixmesh/kernel/ids';
 import { toCents } from '@pixmesh/kernel/money';
@@ -94,7 +95,10 @@ test('money set aside for a payout that is not contradicted so stops payouts', a
   expect(await unexplained(commandId)).toEqual([accountId, accountId]);
   await contradict(id, 'failed_after_completed');
   expect(await unexplained(commandId)).toEqual([]);
-  for (const wrong of [{ amount: toCents(AMOUNT + 1n) }, { kind: 'credit_payout_return' }]) {
+  for (const wrong of [
+    { amount: toCents(AMOUNT + 1n) },
+    { kind: 'credit_payout_return' } as const,
+  ]) {
     sides.ledger.journals.set(commandId, { ...journal, ...wrong });
     expect(await unexplained(commandId)).toEqual([accountId, accountId]);
   }
@@ -129,7 +133,7 @@ test('money of a contradicted payout that no operator accepted, or not so, stops
 /** Of the account of the payout. */
 async function book(
   payoutId: string,
-  { commandId, kind, amount }: { commandId: string; kind: string; amount: bigint },
+  { commandId, kind, amount }: { commandId: string; kind: JournalKind; amount: bigint },
 ): Promise<BookedJournal> {
   const journal = {
     command_id: commandId,

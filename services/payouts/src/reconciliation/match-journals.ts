@@ -1,3 +1,4 @@
+import { JOURNAL_KINDS, type JournalKind } from '@pixmesh/contracts/internal/journal-kinds';
 import { suspenseResolveCommandId } from '@pixmesh/contracts/internal/ledger-command-ids';
 import type { BookedJournal } from '@pixmesh/contracts/internal/ledger-reads';
 import { parseId } from '@pixmesh/kernel/ids';
@@ -20,11 +21,11 @@ import {
 } from './compared-payouts.sql.ts';
 
 /** What the commands that move money of an ended payout book. */
-const RETURN_CREDIT = 'credit_payout_return';
-const SUSPENDED = 'suspend_payout';
+const RETURN_CREDIT = JOURNAL_KINDS['payout_return.credit'];
+const SUSPENDED = JOURNAL_KINDS['payout.suspend'];
 /** Also of items that charges has booked. */
-const RESOLVED = 'resolve_suspense';
-const KINDS = [RETURN_CREDIT, SUSPENDED, RESOLVED];
+const RESOLVED = JOURNAL_KINDS['suspense.resolve'];
+const KINDS: readonly JournalKind[] = [RETURN_CREDIT, SUSPENDED, RESOLVED];
 
 type MatchDeps = { db: Queryable; ledger: Pick<LedgerReads, 'findJournals' | 'listJournals'> };
 
@@ -90,7 +91,7 @@ async function readExplained(db: Queryable, ids: readonly string[]) {
 
 function explained(
   commandId: string,
-  kind: string,
+  kind: JournalKind,
   { accountId, amount }: { accountId: string; amount: bigint },
 ): Explained {
   return { command_id: commandId, kind, account_id: accountId, amount };

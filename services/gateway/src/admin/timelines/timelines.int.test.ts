@@ -75,9 +75,21 @@ describe.each([
     const accountId = newId();
     const journal = { account_id: accountId, created_at: at(4) };
     answerJournals([
-      { ...journal, command_id: COMMANDS[0], kind: 'credit', resource_id: null, amount: 1_990 },
-      { ...journal, command_id: COMMANDS[1], kind: 'hold', resource_id: REFUND_ID, amount: 0 },
-      { ...journal, command_id: COMMANDS[2], kind: 'debit', resource_id: REFUND_ID, amount: 90 },
+      {
+        ...journal,
+        command_id: COMMANDS[0],
+        kind: 'credit_received_pix',
+        resource_id: null,
+        amount: 1_990,
+      },
+      { ...journal, command_id: COMMANDS[1], kind: 'take_hold', resource_id: REFUND_ID, amount: 0 },
+      {
+        ...journal,
+        command_id: COMMANDS[2],
+        kind: 'settle_hold',
+        resource_id: REFUND_ID,
+        amount: 90,
+      },
     ]);
     const service = 'webhook-dispatcher' as const;
     answerDeliveries([
@@ -90,8 +102,8 @@ describe.each([
     expect(timeline).toEqual({ object: 'timeline', resource_id: id, truncated: false });
     expect(entries.map(({ what }) => what)).toEqual([
       'created',
-      'credit',
-      'debit',
+      'credit_received_pix',
+      'settle_hold',
       'paid',
       'charge.pix.paid → https://shop.example.com',
       'POST 200',
@@ -102,7 +114,7 @@ describe.each([
       service: 'ledger',
       id: COMMANDS[0],
       resource_id: id,
-      what: 'credit',
+      what: 'credit_received_pix',
       details: { amount: 1_990, account_id: accountId },
     });
     expect(entries[2]!.resource_id).toBe(REFUND_ID);

@@ -1,6 +1,6 @@
-import type { CommandKind } from './ledger-command.ts';
+import { z } from 'zod';
 
-/** The word under which the journal of a command is stored, counted and listed. Fixed for ever. */
+/** By kind of command, the word under which its journal is stored, counted and listed. Fixed for ever. */
 export const JOURNAL_KINDS = {
   'hold.take': 'take_hold',
   'hold.void': 'void_hold',
@@ -18,6 +18,7 @@ export const JOURNAL_KINDS = {
   'received_pix.return': 'return_received_pix',
   'suspense.resolve': 'resolve_suspense',
   'suspense.credit': 'credit_suspense',
-} as const satisfies Record<CommandKind, string>;
+} as const;
 
-export type JournalKind = (typeof JOURNAL_KINDS)[CommandKind];
+export const JournalKind = z.enum(JOURNAL_KINDS);
+export type JournalKind = z.infer<typeof JournalKind>;
