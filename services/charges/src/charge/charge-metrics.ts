@@ -1,19 +1,13 @@
+import { ChargeStatus } from '@pixmesh/contracts/http/charge';
 import { counter, observedGauge } from '@pixmesh/telemetry/metrics';
 
-import type { ChargeRow, StoredStatus } from './charge-row.ts';
+import type { ChargeRow } from './charge-row.ts';
 
 /** Metrics of charges as a business: how many and how much, counted after the commit. */
 
-const STATUSES: readonly StoredStatus[] = [
-  'pending',
-  'paid',
-  'canceled',
-  'failed',
-  'refunded',
-  'infraction',
-  'charged_back',
-];
-const LABELS = STATUSES.map((status) => ({ status }));
+/** A charge begins as `processing`, and `expired` is never stored: none moves to either. */
+const MOVED_TO = ChargeStatus.exclude(['processing', 'expired']);
+const LABELS = MOVED_TO.options.map((status) => ({ status }));
 
 const created = counter('charges_created_total', 'Charges created');
 const createdCents = counter('charges_created_cents_total', 'Money of the charges created');
