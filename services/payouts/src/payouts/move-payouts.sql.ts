@@ -1,3 +1,5 @@
+import assert from 'node:assert/strict';
+
 import type { OperatorId, PayoutId } from '@pixmesh/kernel/ids';
 import { appendBatch, type MessagesOfChange } from '@pixmesh/postgres/batched-messages';
 import { countMoves } from '@pixmesh/postgres/count-moves';
@@ -11,6 +13,7 @@ import { SOUGHT_WITHIN_MS } from './check-time.ts';
 import type { PayoutRow, StoredStatus } from './payout-row.ts';
 import { findPayouts } from './payouts.sql.ts';
 import { PAYOUTS_MOVED } from './payout-metrics.ts';
+import { mayMove } from './transitions.ts';
 
 /**
  * What a transition writes. Its events, catalogue events and ledger commands alike, commit with it; only those
@@ -18,6 +21,7 @@ import { PAYOUTS_MOVED } from './payout-metrics.ts';
  */
 export type Transition = {
   from: PayoutRow;
+  /** The same as before where only what is known of its money changes. */
   status: Exclude<StoredStatus, 'intent'>;
   /** Set by approval: who, and that a sender may take it up from now on, in whose trace. */
   approval?: { approvedBy: OperatorId; traceparent: string | null };
@@ -65,6 +69,8 @@ export async function movePayout(db: Queryable, change: Transition): Promise<boo
 }
 
 function toMove(change: Transition): Move {
+  const { from, status } = change;
+  assert(from.status === status || mayMove(from.status, status), 'no such transition');
   return { ...change, traceparent: currentTraceParent() };
 }
 

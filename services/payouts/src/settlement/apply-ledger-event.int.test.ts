@@ -10,6 +10,7 @@ import { findAnyPayout } from '#payouts/payouts.sql.ts';
 import { leaseDuePayouts, releasePayout } from '#status-check/payout-checks.sql.ts';
 import { anAcquirerPayout, aReturn } from '#test/an-acquirer-payout.ts';
 import { storeDuePayouts } from '#test/store-due-payouts.ts';
+import { storePayout } from '#test/store-payout.ts';
 
 import { acceptPayout } from './accept-payout.ts';
 import { applyLedgerEvent } from './apply-ledger-event.ts';
@@ -147,7 +148,8 @@ test('a check that is under way when the ledger confirms may ask for another one
 });
 
 test('the release of a canceled payout is announced to nobody: its cancellation was', async () => {
-  const payout = await aProcessingPayout();
+  const { id } = await storePayout(database.db);
+  const payout = await find(id);
   await movePayout(database.db, {
     from: payout,
     status: 'canceled',
