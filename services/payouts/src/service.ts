@@ -18,11 +18,8 @@ import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
 import { observeServer } from '@pixmesh/postgres/observe-server';
 import { openConnections } from '@pixmesh/postgres/open-connections';
 import { createPool } from '@pixmesh/postgres/pool';
-<<<<<<< HEAD
 import { SHARED_LOCK_TIMEOUT_MS } from '@pixmesh/postgres/write-batcher';
-=======
 import { sql } from '@pixmesh/postgres/sql';
->>>>>>> 7e333bfb (postgres: check the tables of every service by one statement)
 import { createLedgerHolds } from '@pixmesh/ledger-client/ledger-holds';
 import { createLedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 import { startReconciliation } from '@pixmesh/reconciliation/reconciliation';

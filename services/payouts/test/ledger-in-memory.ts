@@ -11,7 +11,7 @@ export function createLedgerInMemory() {
   const state = { clearing: 0n, isAway: false, clockAheadMs: 0 };
   const reads: LedgerReads = {
     listJournals: async function* ({ kinds }) {
-      yield present([...journals.values()].filter(({ kind }) => kinds.includes(kind)));
+      yield present([...journals.values()].filter(({ kind }) => kinds.some((one) => one === kind)));
     },
     findJournals: async (ids) => present(new Map(ids.flatMap((id) => entryOf(journals, id)))),
     listOpenHolds: async () => present(new Map(holds)),

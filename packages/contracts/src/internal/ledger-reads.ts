@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { orNull } from '../http/optional-field.ts';
 import { Timestamp } from '../timestamp.ts';
 import { WireBalance } from '../wire-cents.ts';
-import { JournalKind } from './journal-kinds.ts';
 
 /** Commands in one look-up, and journals in one page, at most. */
 export const LEDGER_PAGE_MAX = 1_000;
@@ -12,7 +11,8 @@ export const LEDGER_PAGE_MAX = 1_000;
 export const BookedJournal = z.object({
   command_id: z.uuid(),
   account_id: z.uuid(),
-  kind: JournalKind,
+  /** One of `JOURNAL_KINDS`, or what a ledger that is newer than its caller has beside them. */
+  kind: z.string(),
   resource_id: z.uuid().nullable(),
   /** Sum of the journal's credits, in cents. */
   amount: WireBalance,

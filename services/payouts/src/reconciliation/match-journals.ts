@@ -43,7 +43,7 @@ export async function matchJournals(
 ): Promise<CheckOutcome> {
   const outcome: CheckOutcome = { compared: 0, breaks: [] };
   const known = await ledger.findJournals(scope.knownIds.filter((id) => parseId(id) !== null));
-  await matchPage([...known.values()].filter(({ kind }) => KINDS.includes(kind)));
+  await matchPage([...known.values()].filter(({ kind }) => KINDS.some((one) => one === kind)));
   const from = scope.since && new Date(scope.since.getTime() - LIST_SKEW_MS);
   const to = new Date(Date.now() + LIST_SKEW_MS);
   for await (const page of ledger.listJournals({ kinds: KINDS, from, to })) {
