@@ -8,6 +8,9 @@ import type { IdentityName } from '@pixmesh/contracts/internal/identities';
 
 import { serverTlsOf, testIdentity } from './mesh-calls.ts';
 
+/** Leaves the outcome unknown at once; a connection that is cut is made again for a call that may be repeated. */
+const NO_ANSWER = 502;
+
 /**
  * What goes wrong with one call: it is lost before its effect, its answer is lost after the effect, or it waits
  * on the way until it is let go, or somebody in between answers instead.
@@ -60,14 +63,14 @@ export async function startLossyProxy(target: string, caller: IdentityName): Pro
     const { method = '', url = '' } = incoming;
     const index = planned.findIndex((plan) => plan.method === method && plan.path.test(url));
     const trouble = index === -1 ? null : planned.splice(index, 1)[0]?.trouble;
-    if (trouble === 'lost') return void incoming.socket.destroy();
+    if (trouble === 'lost') return void outgoing.writeHead(NO_ANSWER).end();
     if (trouble instanceof Promise) await trouble;
     else if (typeof trouble === 'object' && trouble !== null) {
       return void outgoing.writeHead(trouble.status).end(JSON.stringify(trouble.body));
     }
     const answer = await passOn(incoming, target, agent);
     passed.push(`${method} ${url}`);
-    if (trouble === 'answer_lost') return void incoming.socket.destroy();
+    if (trouble === 'answer_lost') return void outgoing.writeHead(NO_ANSWER).end();
     outgoing.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body);
   }
 }
