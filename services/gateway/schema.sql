@@ -128,6 +128,8 @@ create table request_log (
   client_address text,
   constraint request_log_pkey PRIMARY KEY (id)
 ) partition by range (id);
+CREATE INDEX request_log_account ON ONLY request_log USING btree (account_id, id DESC) WHERE account_id IS NOT NULL;
+CREATE INDEX request_log_application ON ONLY request_log USING btree (application_id, id DESC) WHERE application_id IS NOT NULL;
 CREATE INDEX request_log_key ON ONLY request_log USING btree (key_id, id DESC) WHERE key_id IS NOT NULL;
 CREATE INDEX request_log_refused ON ONLY request_log USING btree (status, id DESC) WHERE status >= 300;
 CREATE INDEX request_log_route ON ONLY request_log USING btree (route, id DESC);

@@ -2,7 +2,7 @@ import type { ListRequestsQuery } from '@pixmesh/contracts/admin/admin-queries';
 import type { PageFor } from '@pixmesh/http/list-page';
 import { keepPartitions } from '@pixmesh/postgres/keep-partitions.sql';
 import type { Queryable } from '@pixmesh/postgres/pool';
-import { named, sql, type Statement } from '@pixmesh/postgres/sql';
+import { named, sql } from '@pixmesh/postgres/sql';
 
 import type { LoggedRequest } from './logged-request.ts';
 
@@ -43,75 +43,46 @@ export async function insertRequests(
   );
 }
 
-/** Newest first. Not prepared under a name: each combination of filters deserves a plan of its own. */
-export async function listRequests(db: Queryable, page: RequestsPage): Promise<LoggedRequest[]> {
-  const { account_id, application_id, key_id, request_id } = page.filters;
-  const isNarrow = key_id !== undefined || request_id !== undefined;
-  const isOfKeys = account_id !== undefined || application_id !== undefined;
-  const rows = await db.query<RequestRow>(
-    isOfKeys && !isNarrow ? pageOfKeys(page) : pageOfRequests(page),
-  );
-  return rows.map(toLoggedRequest);
-}
-
-type RequestsPage = PageFor<typeof ListRequestsQuery>;
-
 /**
- * Requests of an account or an application are those of its keys, of which none is ever deleted or moved: an index of
- * each would be written by each request. At most a page is read of each key, through `request_log_key`. Neither is
- * compared row by row: the planner would expect few rows of a key to fit, and read all of them.
- */
-function pageOfKeys({ filters, ...page }: RequestsPage): Statement {
-  const { account_id, application_id, ...others } = filters;
-  const ofKey = pageOfRequests({ ...page, filters: others }, sql`key_id = api_keys.id`);
-  return sql`
-    select requests.*
-    from applications
-    join api_keys on api_keys.application_id = applications.id
-    cross join lateral (${ofKey}) as requests
-    where (${account_id}::uuid is null or applications.account_id = ${account_id}::uuid)
-      and (${application_id}::uuid is null or applications.id = ${application_id}::uuid)
-    order by requests.id desc
-    limit ${page.limit}`;
-}
-
-/**
- * In the order of ids, which begin with the time, so that the partitions are read one after the other until the page
+ * Newest first by id, which begins with the time, so that the partitions are read one after the other until the page
  * is full. Reads the primary key or the index of a filter; a request id is a row's own id, and instants are ids too.
  * A method, or a status below 300, has no index, which each request would write: rare ones are searched for row by row.
  */
-function pageOfRequests(
-  { limit, startingAfter, filters }: RequestsPage,
-  range = sql`true`,
-): Statement {
-  return sql`
-    /* request_log_list */
-    select id, account_id as "accountId", application_id as "applicationId", key_id as "keyId", method, route,
-      status, duration_ms as "durationMs", request_id as "requestId", client_address as "clientAddress",
-      trace_id as "traceId", idempotency_mismatch as "idempotencyMismatch", created_at as "createdAt"
-    from request_log
-    where ${range}
-      and (
+export async function listRequests(
+  db: Queryable,
+  { limit, startingAfter, filters }: PageFor<typeof ListRequestsQuery>,
+): Promise<LoggedRequest[]> {
+  const rows = await db.query<RequestRow>(
+    // Not prepared under a name: each combination of filters deserves a plan of its own.
+    sql`
+      /* request_log_list */
+      select id, account_id as "accountId", application_id as "applicationId", key_id as "keyId", method, route,
+        status, duration_ms as "durationMs", request_id as "requestId",
+        client_address as "clientAddress", trace_id as "traceId", idempotency_mismatch as "idempotencyMismatch", created_at as "createdAt"
+      from request_log
+      where (
         ${startingAfter}::uuid is null
         or id < ${startingAfter}::uuid and exists (select from request_log where id = ${startingAfter}::uuid)
       )
-      and (${filters.account_id}::uuid is null or account_id = ${filters.account_id}::uuid)
-      and (${filters.application_id}::uuid is null or application_id = ${filters.application_id}::uuid)
-      and (${filters.key_id}::uuid is null or key_id = ${filters.key_id}::uuid)
-      and (${filters.request_id}::uuid is null or id = ${filters.request_id}::uuid)
-      and (${filters.method}::text is null or method = ${filters.method})
-      and (${filters.route}::text is null or route = ${filters.route})
-      and (${filters.status}::integer is null or status = ${filters.status}::smallint)
-      and (
-        ${filters.created_after}::timestamptz is null
-        or id >= uuid_v7_floor(greatest(${filters.created_after}::timestamptz + interval '1 ms', 'epoch'))
-      )
-      and (
-        ${filters.created_before}::timestamptz is null
-        or id < uuid_v7_floor(greatest(${filters.created_before}::timestamptz, 'epoch'))
-      )
-    order by id desc
-    limit ${limit}`;
+        and (${filters.account_id}::uuid is null or account_id = ${filters.account_id}::uuid)
+        and (${filters.application_id}::uuid is null or application_id = ${filters.application_id}::uuid)
+        and (${filters.key_id}::uuid is null or key_id = ${filters.key_id}::uuid)
+        and (${filters.request_id}::uuid is null or id = ${filters.request_id}::uuid)
+        and (${filters.method}::text is null or method = ${filters.method})
+        and (${filters.route}::text is null or route = ${filters.route})
+        and (${filters.status}::integer is null or status = ${filters.status}::smallint)
+        and (
+          ${filters.created_after}::timestamptz is null
+          or id >= uuid_v7_floor(greatest(${filters.created_after}::timestamptz + interval '1 ms', 'epoch'))
+        )
+        and (
+          ${filters.created_before}::timestamptz is null
+          or id < uuid_v7_floor(greatest(${filters.created_before}::timestamptz, 'epoch'))
+        )
+      order by id desc
+      limit ${limit}`,
+  );
+  return rows.map(toLoggedRequest);
 }
 
 export async function requestExists(db: Queryable, id: string): Promise<boolean> {
