@@ -165,21 +165,26 @@ test('a creation is made at another process where one accepts and stands still',
   expect(accepted).toBe(2);
 });
 
-test('calls that need a connection each make a few at once', async () => {
-  let accepted = 0;
-  const still = createTcpServer(() => {
-    accepted += 1;
-  }).listen(0, '127.0.0.1');
-  await once(still, 'listening');
-  onTestFinished(() => void still.close());
-  const client = openClient(urlOf(still), payouts);
-  const calls = Array.from({ length: 2 * CONNECTING }, () =>
-    client.request(aCall({ method: 'POST', deadline: deadlineIn(500) })),
+test('connections are made a few at a time, and a peer that stands still keeps the others from no turn', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const still = await aPeerThatStandsStill();
+  const client = openClient(still.url, payouts);
+  const calls = Array.from({ length: 3 * CONNECTING }, () =>
+    client.request(aCall({ method: 'POST' })).catch(() => undefined),
   );
-  const outcomes = await Promise.allSettled(calls);
-  const tooLate = { status: 'rejected', reason: { ...UNKNOWN, cause: { message: 'too late' } } };
-  expect(outcomes).toMatchObject(calls.map(() => tooLate));
-  expect(accepted).toBe(CONNECTING);
+  await expect.poll(still.accepted).toBe(CONNECTING);
+  await vi.advanceTimersByTimeAsync(250);
+  await expect.poll(still.accepted).toBe(2 * CONNECTING);
+  await vi.advanceTimersByTimeAsync(10_000);
+  await Promise.all(calls);
+});
+
+test('a call ends at its deadline also while its connection is being made', async () => {
+  const still = await aPeerThatStandsStill();
+  const client = openClient(still.url, payouts);
+  const call = client.request(aCall({ method: 'POST', deadline: deadlineIn(300) }));
+  await expect(call).rejects.toMatchObject({ ...UNKNOWN, cause: { message: 'too late' } });
 });
 
 test('more calls than connections are made at once are all answered', SLOW, async () => {
@@ -247,6 +252,17 @@ test.each([
   expect(remaining).toBeLessThanOrEqual(atMost);
   expect(remaining).toBeGreaterThanOrEqual(Math.max(0, atMost - 100));
 });
+
+/** Accepts connections, and begins no TLS. */
+async function aPeerThatStandsStill() {
+  let accepted = 0;
+  const peer = createTcpServer(() => {
+    accepted += 1;
+  }).listen(0, '127.0.0.1');
+  await once(peer, 'listening');
+  onTestFinished(() => void peer.close());
+  return { url: urlOf(peer), accepted: () => accepted };
+}
 
 async function clientOf(
   serve: (request: IncomingMessage, response: ServerResponse) => unknown,

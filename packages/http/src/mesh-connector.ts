@@ -16,6 +16,8 @@ const CONNECT_TIMEOUT_MS = 2_000;
  * slow as the last: on a busy machine none would end in time, and all would begin anew.
  */
 const CONNECTING_MAX = 32;
+/** What takes longer is waited for by itself: a peer that stands still keeps the others from no turn. */
+const TURN_MS_MAX = 250;
 
 /**
  * Connects to one service as the owner of `identity`, with the certificate of the moment. Whatever the address is: the
@@ -47,12 +49,28 @@ export function meshConnector(
       connect = connectorWith(identity.current());
       texts = identity.current();
     }
-    connect({ ...options, servername: service }, (...[error, socket]) => {
+    const endTurn = onceOrAfter(TURN_MS_MAX, () => {
       connecting -= 1;
-      if (error === null) callback(null, socket);
-      else callback(new NotConnectedError(`no connection to ${service}`, { cause: error }), null);
       beginWaiting();
     });
+    connect({ ...options, servername: service }, (...[error, socket]) => {
+      if (error === null) callback(null, socket);
+      else callback(new NotConnectedError(`no connection to ${service}`, { cause: error }), null);
+      endTurn();
+    });
+  }
+}
+
+/** Calls `end` once: when what is returned is called, or after so long. */
+function onceOrAfter(ms: number, end: () => void): () => void {
+  let hasEnded = false;
+  const timer = setTimeout(endOnce, ms);
+  return endOnce;
+
+  function endOnce(): void {
+    clearTimeout(timer);
+    if (!hasEnded) end();
+    hasEnded = true;
   }
 }
 
