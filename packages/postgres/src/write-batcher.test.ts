@@ -22,3 +22,17 @@ test.each([
     'fulfilled',
   ]);
 });
+
+test('where the database answers none any more, items that were to be written alone are not tried', async () => {
+  const written: number[][] = [];
+  const batcher = createWriteBatcher(async (items: readonly number[]) => {
+    written.push([...items]);
+    if (items.length > 1) throw Object.assign(new Error('locked'), { code: '55P03' });
+    if (items[0] === 2) throw new Error('away');
+    return items.map(() => 'done');
+  });
+  const outcomes = await Promise.allSettled([1, 2, 3, 4].map((item) => batcher.submit(item)));
+  const away = { status: 'rejected', reason: { message: 'away' } };
+  expect(outcomes).toMatchObject([{ status: 'fulfilled', value: 'done' }, away, away, away]);
+  expect(written).toEqual([[1, 2, 3, 4], [1], [2]]);
+});

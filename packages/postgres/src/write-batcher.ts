@@ -1,5 +1,5 @@
 import { isLockTimeout, isRepeatable } from './database-error.ts';
-import { createMicroBatcher, writeOrHalve } from './micro-batcher.ts';
+import { blamesItem, createMicroBatcher, writeOrHalve } from './micro-batcher.ts';
 import { repeat } from './repeat.ts';
 
 /** Items of one statement. More would let one that is slow hold up too many. */
@@ -54,12 +54,23 @@ export function createWriteBatcher<Item, Outcome>(
     });
   }
 
-  /** One after the other: none but those whose rows are locked waits for a row again. */
+  /**
+   * One after the other: none but those whose rows are locked waits for a row again. Where the database answers none
+   * any more, the rest is not tried.
+   */
   async function writeEach(items: readonly Item[]): Promise<Written<Outcome>[]> {
     const outcomes: Written<Outcome>[] = [];
     for (const item of items) {
-      const refused = (error: unknown) => [{ kind: 'refused', error } as const];
-      outcomes.push(...(await writeTogether([item]).catch(refused)));
+      try {
+        outcomes.push(...(await writeTogether([item])));
+      } catch (error) {
+        const isOfItem = isLockTimeout(error) || blamesItem(error);
+        const refused = items
+          .slice(outcomes.length)
+          .map(() => ({ kind: 'refused', error }) as const);
+        if (!isOfItem) return [...outcomes, ...refused];
+        outcomes.push({ kind: 'refused', error });
+      }
     }
     return outcomes;
   }
