@@ -80,7 +80,7 @@ function registerRoute(app: FastifyInstance, deps: PublicRouteDeps, route: Publi
       if (reply.raw.closed) return reply.hijack();
       // After the body has arrived: who sends slowly holds no place.
       const work = refuseWithoutTurn(reply, async () => {
-        if (performance.now() - request.callerReadMs > CALLER_AGE_MS_MAX)
+        if (route.body !== null && performance.now() - request.callerReadMs > CALLER_AGE_MS_MAX)
           requireScope(route, await readCaller(deps, request));
         return await handler(request, reply);
       });
@@ -108,7 +108,6 @@ async function admit(
 
 /** @throws AppError `UNAUTHORIZED` for every key that is not accepted */
 async function readCaller(deps: PublicRouteDeps, request: FastifyRequest): Promise<Caller> {
-  request.callerReadMs = performance.now();
   const authenticated = await deps.authenticate(request.raw.rawHeaders);
   if (authenticated.caller === null) {
     request.refusedKey = authenticated.refusedKey;
@@ -116,6 +115,7 @@ async function readCaller(deps: PublicRouteDeps, request: FastifyRequest): Promi
     throw explained('UNAUTHORIZED', 'x-api-key: expected a key that is in use.');
   }
   request.caller = authenticated.caller;
+  request.callerReadMs = performance.now();
   return authenticated.caller;
 }
 
