@@ -96,6 +96,17 @@ describe('money that moves while the balance is read', () => {
     expect(await run({ balance })).toEqual([]);
   });
 
+  test('hides none that the other readings show', async () => {
+    await sides.simulator.control('PUT', '/control/balance-adjustment', { amount: 400 });
+    let readings = 0;
+    const atFirst: Acquirer['balance'] = async () => {
+      readings += 1;
+      return await (readings > 2 ? sides.acquirer.balance() : balance());
+    };
+    expect(await run({ balance: atFirst })).toEqual([400n]);
+    await sides.simulator.control('PUT', '/control/balance-adjustment', { amount: 0 });
+  });
+
   test('hides no larger one, and the long list is read once for it', async () => {
     await sides.simulator.control('PUT', '/control/balance-adjustment', { amount: 5_000 });
     const widthsMs: number[] = [];

@@ -31,14 +31,17 @@ export type AcquirerBalanceCheckDeps = AcquirerMovementsDeps & {
 /** What had moved when it was listed. */
 type Listing = { startedAt: Date; movements: Movements };
 
-/** The acquirer's balance, and the least and the most that it may be. */
+/**
+ * The acquirer's balance, and the least and the most by which it may differ from the books: more than one amount where
+ * something moved while it was read.
+ */
 type Reading = { found: bigint; least: bigint; most: bigint; movements: number };
 
 /**
  * The money at the acquirer is what the ledger's clearing account says, plus what has moved there and is not booked
- * yet. Left: the acquirer; right: the ledger. What moves while the balance is read is in it or not, so it may be
- * between two amounts; what it is beyond them is the difference. The smallest of a few readings counts, and it is a
- * break once it has lasted for the window.
+ * yet. Left: the acquirer; right: the ledger. What moves while the balance is read is in it or not, so a reading allows
+ * more than one difference. The difference is the same in a few readings; it is a break once it has lasted for the
+ * window.
  */
 export function acquirerBalanceCheck(deps: AcquirerBalanceCheckDeps): Check {
   return {
@@ -50,7 +53,7 @@ export function acquirerBalanceCheck(deps: AcquirerBalanceCheckDeps): Check {
         signal.throwIfAborted();
         const { reading, newer } = await readOnce(deps, listing);
         readings.push(reading);
-        if (differenceOf(reading) === 0n) break;
+        if (reading.least === 0n && reading.most === 0n) break;
         listing = newer;
         await delay(CHECK_INTERVAL_MS);
       }
@@ -60,23 +63,32 @@ export function acquirerBalanceCheck(deps: AcquirerBalanceCheckDeps): Check {
 }
 
 function toOutcome(readings: readonly Reading[]): CheckOutcome {
-  const [best] = readings.toSorted((a, b) => Number(distanceOf(a) - distanceOf(b)));
-  if (!best) return { compared: 0, breaks: [] };
-  const compared = best.movements + 1;
-  const amountCents = differenceOf(best);
-  if (amountCents === 0n) return { compared, breaks: [] };
-  const [expected, found] = [String(best.found - amountCents), String(best.found)];
+  const compared = Math.max(0, ...readings.map(({ movements }) => movements)) + 1;
+  const amountCents = differenceOf(readings);
+  const last = readings.at(-1);
+  if (amountCents === 0n || last === undefined) return { compared, breaks: [] };
+  const [expected, found] = [String(last.found - amountCents), String(last.found)];
   return { compared, breaks: [{ kind: 'amount', id: 'acquirer', expected, found, amountCents }] };
 }
 
-function differenceOf({ found, least, most }: Reading): bigint {
-  if (found < least) return found - least;
-  return found > most ? found - most : 0n;
+/** The smallest that all readings allow; where an acquirer shows something late and there is none, that one allows. */
+function differenceOf(readings: readonly Reading[]): bigint {
+  const least = readings.reduce(
+    (max, one) => (one.least > max ? one.least : max),
+    readings[0]!.least,
+  );
+  const most = readings.reduce((min, one) => (one.most < min ? one.most : min), readings[0]!.most);
+  if (least <= most) return nearestToZero({ least, most });
+  return readings.map(nearestToZero).toSorted((a, b) => Number(sizeOf(a) - sizeOf(b)))[0]!;
 }
 
-function distanceOf(reading: Reading): bigint {
-  const difference = differenceOf(reading);
-  return difference < 0n ? -difference : difference;
+function nearestToZero({ least, most }: Pick<Reading, 'least' | 'most'>): bigint {
+  if (least > 0n) return least;
+  return most < 0n ? most : 0n;
+}
+
+function sizeOf(cents: bigint): bigint {
+  return cents < 0n ? -cents : cents;
 }
 
 /** All that may not be booked yet. It takes seconds where much moves, so it is done once, before the readings. */
@@ -108,32 +120,34 @@ async function readOnce(
   const from = new Date(before.startedAt.getTime() - OVERLAP_MS);
   const latest = await listMovements(deps, { from, to: untilNow() });
   const movements = new Map([...before.movements, ...latest]);
-  const all = [...movements.values()].flat();
-  const journals = await deps.ledger.findJournals(all.flatMap(({ commandIds }) => commandIds));
-  const unbooked = all.filter(
-    ({ commandIds }) => !commandIds.some((id) => isInBooks(journals.get(id), booksAt)),
-  );
+  const ids = [...movements.values()].flat().flatMap(({ commandIds }) => commandIds);
+  const journals = await deps.ledger.findJournals(ids);
+  const isUnbooked = ({ commandIds }: Movement): boolean =>
+    !commandIds.some((id) => isInBooks(journals.get(id), booksAt));
+  // What is booked stays so: the next reading does not ask about it again.
+  const open = new Map([...movements].filter(([, ofPix]) => ofPix.some(isUnbooked)));
+  const unbooked = [...open.values()].flat().filter(isUnbooked);
   const reading = {
     found: balance.amountCents,
-    ...boundsOf(unbooked, { before: before.movements, clearing }),
-    movements: all.length,
+    ...differencesOf(balance.amountCents + clearing, { unbooked, before: before.movements }),
+    movements: movements.size,
   };
-  return { reading, newer: { startedAt, movements } };
+  return { reading, newer: { startedAt, movements: open } };
 }
 
-/** A movement that was known before the balance was read is in both bounds, any other in the one that it widens. */
-function boundsOf(
-  unbooked: readonly Movement[],
-  { before, clearing }: { before: Movements; clearing: bigint },
-): { least: bigint; most: bigint } {
+/** A movement that was known before the balance was read explains its amount; any other may. */
+function differencesOf(
+  unexplained: bigint,
+  { unbooked, before }: { unbooked: readonly Movement[]; before: Movements },
+): Pick<Reading, 'least' | 'most'> {
   const known = new Set([...before.values()].flat().map(({ commandIds: [id] }) => id));
-  const bounds = { least: 0n - clearing, most: 0n - clearing };
+  const range = { least: unexplained, most: unexplained };
   for (const { amountCents, commandIds } of unbooked) {
     const isKnown = known.has(commandIds[0]);
-    if (isKnown || amountCents < 0n) bounds.least += amountCents;
-    if (isKnown || amountCents > 0n) bounds.most += amountCents;
+    if (isKnown || amountCents > 0n) range.least -= amountCents;
+    if (isKnown || amountCents < 0n) range.most -= amountCents;
   }
-  return bounds;
+  return range;
 }
 
 function isInBooks(journal: BookedJournal | undefined, booksAt: Date): boolean {
