@@ -2,6 +2,7 @@ import { createSecureContext } from 'node:tls';
 
 import type { MeshIdentity } from '@pixmesh/certificates/mesh-identity';
 import type { ServiceName } from '@pixmesh/contracts/internal/identities';
+import { within } from '@pixmesh/kernel/within';
 import { buildConnector } from 'undici';
 
 import { NotConnectedError } from './repeat-call.ts';
@@ -49,28 +50,17 @@ export function meshConnector(
       connect = connectorWith(identity.current());
       texts = identity.current();
     }
-    const endTurn = onceOrAfter(TURN_MS_MAX, () => {
+    const connected = new Promise<void>((resolve) => {
+      connect({ ...options, servername: service }, (...[error, socket]) => {
+        if (error === null) callback(null, socket);
+        else callback(new NotConnectedError(`no connection to ${service}`, { cause: error }), null);
+        resolve();
+      });
+    });
+    void within(TURN_MS_MAX, connected, undefined).finally(() => {
       connecting -= 1;
       beginWaiting();
     });
-    connect({ ...options, servername: service }, (...[error, socket]) => {
-      if (error === null) callback(null, socket);
-      else callback(new NotConnectedError(`no connection to ${service}`, { cause: error }), null);
-      endTurn();
-    });
-  }
-}
-
-/** Calls `end` once: when what is returned is called, or after so long. */
-function onceOrAfter(ms: number, end: () => void): () => void {
-  let hasEnded = false;
-  const timer = setTimeout(endOnce, ms);
-  return endOnce;
-
-  function endOnce(): void {
-    clearTimeout(timer);
-    if (!hasEnded) end();
-    hasEnded = true;
   }
 }
 

@@ -4,11 +4,6 @@ import { repeat } from './repeat.ts';
 
 /** Items of one statement. More would let one that is slow hold up too many. */
 const BATCH_MAX = 64;
-/**
- * How long a statement of many items waits for a row (`lockTimeoutMs` of its pool): a process that stands still may hold
- * one for seconds.
- */
-export const SHARED_LOCK_TIMEOUT_MS = 1_000;
 /** Two processes may write the same rows in another order; one of them is ended, and has written nothing. */
 const REPETITION = { triesMax: 3, mayRepeat: isRepeatable };
 
@@ -65,10 +60,7 @@ export function createWriteBatcher<Item, Outcome>(
         outcomes.push(...(await writeTogether([item])));
       } catch (error) {
         const isOfItem = isLockTimeout(error) || blamesItem(error);
-        const refused = items
-          .slice(outcomes.length)
-          .map(() => ({ kind: 'refused', error }) as const);
-        if (!isOfItem) return [...outcomes, ...refused];
+        if (!isOfItem) return [...outcomes, ...refusedAll(items.slice(outcomes.length), error)];
         outcomes.push({ kind: 'refused', error });
       }
     }
@@ -79,4 +71,11 @@ export function createWriteBatcher<Item, Outcome>(
     const outcomes = await repeat(() => write(items), REPETITION);
     return outcomes.map((outcome) => ({ kind: 'written', outcome }));
   }
+}
+
+function refusedAll(
+  items: readonly unknown[],
+  error: unknown,
+): { kind: 'refused'; error: unknown }[] {
+  return items.map(() => ({ kind: 'refused', error }));
 }

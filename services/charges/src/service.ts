@@ -17,7 +17,7 @@ import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
 import { observeServer } from '@pixmesh/postgres/observe-server';
 import { openConnections } from '@pixmesh/postgres/open-connections';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
-import { SHARED_LOCK_TIMEOUT_MS } from '@pixmesh/postgres/write-batcher';
+import { createSharedWritesPool } from '@pixmesh/postgres/shared-writes-pool';
 import { sql } from '@pixmesh/postgres/sql';
 import { createLedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 import { startReconciliation } from '@pixmesh/reconciliation/reconciliation';
@@ -133,13 +133,7 @@ function observe({
 async function openPools(config: ChargesConfig, logger: Logger, use: Parts['use']) {
   const pool = { url: config.DATABASE_URL, applicationName: 'charges' };
   const db = use('pool', createPool({ ...pool, max: POOL_SIZE }));
-  const shared = createPool({
-    ...pool,
-    name: 'writes',
-    max: WRITES_POOL_SIZE,
-    plansOnce: true,
-    lockTimeoutMs: SHARED_LOCK_TIMEOUT_MS,
-  });
+  const shared = createSharedWritesPool({ ...pool, max: WRITES_POOL_SIZE });
   void checkConnectionBudget({ db, logger, wanted: POOL_SIZE + WRITES_POOL_SIZE });
   const writes = use('pool of shared writes', shared);
   await openConnections(db, writes);

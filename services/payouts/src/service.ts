@@ -18,7 +18,7 @@ import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
 import { observeServer } from '@pixmesh/postgres/observe-server';
 import { openConnections } from '@pixmesh/postgres/open-connections';
 import { createPool } from '@pixmesh/postgres/pool';
-import { SHARED_LOCK_TIMEOUT_MS } from '@pixmesh/postgres/write-batcher';
+import { createSharedWritesPool } from '@pixmesh/postgres/shared-writes-pool';
 import { sql } from '@pixmesh/postgres/sql';
 import { createLedgerHolds } from '@pixmesh/ledger-client/ledger-holds';
 import { createLedgerReads } from '@pixmesh/ledger-client/ledger-reads';
@@ -132,13 +132,7 @@ async function openPools(config: PayoutsConfig, logger: Logger, use: Parts['use'
   const pool = { url: config.DATABASE_URL, applicationName: 'payouts' };
   const db = use('pool', createPool({ ...pool, max: POOL_SIZE }));
   observeServer(db);
-  const shared = createPool({
-    ...pool,
-    name: 'writes',
-    max: WRITES_POOL_SIZE,
-    plansOnce: true,
-    lockTimeoutMs: SHARED_LOCK_TIMEOUT_MS,
-  });
+  const shared = createSharedWritesPool({ ...pool, max: WRITES_POOL_SIZE });
   void checkConnectionBudget({ db, logger, wanted: POOL_SIZE + WRITES_POOL_SIZE });
   const writes = use('pool of shared writes', shared);
   await openConnections(db, writes);
