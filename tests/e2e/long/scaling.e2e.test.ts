@@ -22,6 +22,8 @@ const ACTS_MS = Number(process.env['PIXMESH_SCALING_SECONDS'] ?? 600) * 1_000;
 const ACT_EVERY_MS = 5_000;
 const PAUSE_PLANNED_MS_MAX = 3_000;
 const PAUSE_MS_MAX = 15_000;
+/** Of the longest pauses, those that are printed with what was done beside them. */
+const PAUSES_SHOWN = 5;
 /** A kill is seen by those whose calls were in the hands of the process. */
 const KILL_SEEN_MS = 1_000;
 /** The calls that a process of each service may hold. A dispatcher holds none: it delivers what others have stored. */
@@ -110,12 +112,19 @@ function sumOf(values: readonly number[]): number {
 async function actUnderLoad(acts: readonly ActName[]) {
   const random = seededRandom(testSeed());
   const plan = { home, acts, everyMs: ACT_EVERY_MS, forMs: ACTS_MS, random };
-  const { during, ...seen } = await underLoad(() => actAtRandom(plan));
+  const { during, pauses, calls } = await underLoad(() => actAtRandom(plan));
   for (const { what, name, fromMs, toMs } of during) {
-    const meanwhile = seen.calls.filter(({ endMs }) => endMs >= fromMs && endMs <= toMs);
+    const meanwhile = calls.filter(({ endMs }) => endMs >= fromMs && endMs <= toMs);
     console.log(`${what} ${name}: ${toMs - fromMs} ms, ${failed(meanwhile).length} calls failed`);
   }
-  return { acts: during, ...seen };
+  for (const { ms, storedMs, fromMs } of pauses.slice(0, PAUSES_SHOWN)) {
+    const beside = during.filter((act) => act.fromMs <= fromMs + ms && act.toMs >= fromMs);
+    const acts = beside.map(
+      ({ what, name, ...act }) => `${what} ${name} (${fromMs - act.fromMs} ms before)`,
+    );
+    console.log(`pause of ${ms} ms, ${storedMs} of them until stored, beside ${acts.join(', ')}`);
+  }
+  return { acts: during, calls, longestMs: pauses[0]?.ms ?? 0 };
 }
 
 /** Load around some work, and everything that has to hold when it has come to rest. */
@@ -130,13 +139,12 @@ async function underLoad<T>(work: () => Promise<T>, paceMs?: number) {
   await load.stop();
   const { calls } = load;
   const forMs = Date.now() - startMs;
-  const pausesMs = await eventually(async () => {
-    const found = await pauses(calls, hookPath);
-    expect(found.filter((ms) => ms === Infinity)).toEqual([]);
+  const pauses = await eventually(async () => {
+    const found = await pausesOf(calls, hookPath);
+    expect(found.filter(({ ms }) => ms === Infinity)).toEqual([]);
     return found;
   }, REST_MS_MAX);
-  const longestMs = Math.max(...pausesMs);
-  console.log(`${describe(calls, forMs)}, longest pause of deliveries ${longestMs} ms`);
+  console.log(`${describe(calls, forMs)}, longest pause of deliveries ${pauses[0]?.ms} ms`);
   await eventually(async () => {
     for (const payer of payers) {
       const open = await v1(payer, 'GET /payouts?status=processing&limit=1');
@@ -146,17 +154,25 @@ async function underLoad<T>(work: () => Promise<T>, paceMs?: number) {
     expect(await findBreaks()).toEqual([]);
   }, REST_MS_MAX);
   expect((await admin('GET', '/admin/dead-letters')).body.data).toEqual([]);
-  return { during, calls, longestMs };
+  return { during, calls, pauses };
 }
 
-/** From each payout's answer to its first delivery. */
-async function pauses(calls: readonly TimedCall[], hookPath: string): Promise<number[]> {
-  const firstMs = new Map<string, number>();
+/** From a payout's answer to its first delivery, and of that, until the dispatcher had stored the delivery. */
+type Pause = { ms: number; storedMs: number; fromMs: number };
+
+/** The longest first. */
+async function pausesOf(calls: readonly TimedCall[], hookPath: string): Promise<Pause[]> {
+  const first = new Map<string, { storedAt: number; receivedAt: number }>();
   for (const { body_base64, received_at } of await received(hookPath)) {
-    const { id } = JSON.parse(Buffer.from(body_base64, 'base64').toString()).data;
-    if (!firstMs.has(id)) firstMs.set(id, Date.parse(received_at));
+    const { created_at, data } = JSON.parse(Buffer.from(body_base64, 'base64').toString());
+    if (first.has(data.id)) continue;
+    first.set(data.id, { storedAt: Date.parse(created_at), receivedAt: Date.parse(received_at) });
   }
-  return answersOf(calls).map(({ id, endMs }) => (firstMs.get(id) ?? Infinity) - endMs);
+  const pauses = answersOf(calls).map(({ id, endMs }) => {
+    const { storedAt, receivedAt } = first.get(id) ?? { storedAt: Infinity, receivedAt: Infinity };
+    return { ms: receivedAt - endMs, storedMs: storedAt - endMs, fromMs: endMs };
+  });
+  return pauses.sort((a, b) => b.ms - a.ms);
 }
 
 function answersOf(calls: readonly TimedCall[]): TimedCall[] {
