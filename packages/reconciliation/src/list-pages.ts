@@ -14,8 +14,8 @@ export type Listed<T> = { items: T[]; unreadable: Unreadable[] };
 
 export type TimeWindow = { from: Date; to: Date };
 
-/** How far back a full run goes: refunds end after 90 days (decision 76). */
-const HORIZON_MS = 90 * 86_400_000;
+/** How far back a full run goes: refunds end after 90 days (decision 76), and returns under the MED not much later. */
+const HORIZON_MS = 120 * 86_400_000;
 /** What of another system's list is compared together, if it is short enough. */
 const WIDTH_MS = 86_400_000;
 /** A part of a list, held in memory, has so many pages at most, if it is longer than a second. */

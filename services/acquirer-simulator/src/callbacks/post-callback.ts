@@ -18,6 +18,8 @@ export function createPostCallback(options: {
     connections: options.connections,
     // Made once and not once a connection: reading PEM texts costs as much as the handshake.
     connect: { secureContext: createSecureContext(options.clientTls ?? {}) },
+    // Otherwise all calls wait for the first connection, which tells whether the peer speaks HTTP/2.
+    allowH2: false,
   });
   return {
     post: async (url, body) => {
