@@ -36,3 +36,26 @@ test('where the database answers none any more, items that were to be written al
   expect(outcomes).toMatchObject([{ status: 'fulfilled', value: 'done' }, away, away, away]);
   expect(written).toEqual([[1, 2, 3, 4], [1], [2]]);
 });
+
+test('where the table is locked, neither the rest of a batch nor what waits behind it is tried', async () => {
+  const written: number[][] = [];
+  const batcher = createWriteBatcher(async (items: readonly number[]) => {
+    written.push([...items]);
+    throw Object.assign(new Error('locked'), { code: '55P03' });
+  });
+  const items = Array.from({ length: 70 }, (_, index) => index);
+  const outcomes = await Promise.allSettled(items.map((item) => batcher.submit(item)));
+  expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set(['rejected']));
+  expect(written).toEqual([items.slice(0, 64), [0], [1], [2]]);
+});
+
+test('rows that are locked one after the other behind one that was written are refused, and it is not', async () => {
+  const batcher = createWriteBatcher(async (items: readonly number[]) => {
+    if (items.some((item) => item > 1)) throw Object.assign(new Error('locked'), { code: '55P03' });
+    return items.map(() => 'done');
+  });
+  const outcomes = await Promise.allSettled([1, 2, 3, 4, 5].map((item) => batcher.submit(item)));
+  const [first, ...others] = outcomes;
+  expect(first).toMatchObject({ value: 'done' });
+  expect(others.map(({ status }) => status)).toEqual(Array(4).fill('rejected'));
+});

@@ -6,6 +6,8 @@ import { repeat } from './repeat.ts';
 const BATCH_MAX = 64;
 /** Two processes may write the same rows in another order; one of them is ended, and has written nothing. */
 const REPETITION = { triesMax: 3, mayRepeat: isRepeatable };
+/** Rows that are found locked one after the other: more of them are one lock of the whole table. */
+const LOCKED_IN_A_ROW_MAX = 3;
 
 /** Hands one item in, and waits until the statement that carries it is committed. */
 export type WriteBatcher<Item, Outcome> = {
@@ -51,16 +53,24 @@ export function createWriteBatcher<Item, Outcome>(
 
   /**
    * One after the other: none but those whose rows are locked waits for a row again. Where the database answers none
-   * any more, the rest is not tried.
+   * any more, or the table itself is locked, the rest is not tried.
+   * @throws the error of the lock where nothing was written: what waits behind would wait as long
    */
   async function writeEach(items: readonly Item[]): Promise<Written<Outcome>[]> {
     const outcomes: Written<Outcome>[] = [];
+    let lockedInARow = 0;
     for (const item of items) {
       try {
         outcomes.push(...(await writeTogether([item])));
+        lockedInARow = 0;
       } catch (error) {
+        lockedInARow = isLockTimeout(error) ? lockedInARow + 1 : 0;
+        const isTableLocked = lockedInARow === LOCKED_IN_A_ROW_MAX;
+        if (isTableLocked && outcomes.length < LOCKED_IN_A_ROW_MAX) throw error;
         const isOfItem = isLockTimeout(error) || blamesItem(error);
-        if (!isOfItem) return [...outcomes, ...refusedAll(items.slice(outcomes.length), error)];
+        if (isTableLocked || !isOfItem) {
+          return [...outcomes, ...refusedAll(items.slice(outcomes.length), error)];
+        }
         outcomes.push({ kind: 'refused', error });
       }
     }
