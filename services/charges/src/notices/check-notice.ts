@@ -114,7 +114,7 @@ async function applyToCharge(
   if (found.kind === 'not_found') return 'of_charge';
   const charge = found.kind === 'found' ? await findAnyCharge(deps.db, chargeId) : null;
   if (found.kind === 'unknown' || charge === null) return 'repeat';
-  return (await applyReturns(deps, charge, { pix: found.value })) ? 'of_charge' : 'repeat';
+  return (await applyReturns(deps, charge, found.value)) ? 'of_charge' : 'repeat';
 }
 
 /** Returns of a Pix in suspense: each takes its part of the item, and the last one ends it. */

@@ -106,6 +106,17 @@ test('and is not while the charge moved in between, so that no event shows too l
   expect(await check(move)).toBe(false);
 });
 
+test('a notice of a Pix waits for no return that is under way, once all others are booked', async () => {
+  const charge = await aPaidCharge();
+  const { endToEndId, amount: amountCents } = charge;
+  const part = { nature: 'MED_FRAUDE', amountCents: toCents(6_000) };
+  const later = { ...part, id: 'return2', returnId: null, settledAt: null } as const;
+  const returns = [aPixReturn(part), aPixReturn({ ...later, status: 'processing' })];
+  const pix = aReceivedPix({ endToEndId, amountCents, returns });
+  expect(await applyReturns(depsOf(pix), charge, pix)).toBe(true);
+  expect(await read(charge.id)).toMatchObject({ refundedAmount: 6_000n });
+});
+
 test('a return without a nature of a disputed Pix is not known yet, and is one under the MED in the end', async () => {
   const returnedAs = async (settledAt: Date) => {
     let chargeId = '';
@@ -153,7 +164,7 @@ test('a return after a won dispute waits for its nature, and charges back with i
     );
   };
   expect(await apply(won, unnamed)).toBe('done');
-  expect(await applyReturns(depsOf(unnamed), await read(id), { pix: unnamed })).toBe(false);
+  expect(await applyReturns(depsOf(unnamed), await read(id), unnamed)).toBe(false);
   expect(await read(id)).toMatchObject({ status: 'paid', refundedAmount: 0n });
   // The list may say so before the nature shows.
   expect(await apply(lost, unnamed)).toBe('waiting');

@@ -11,9 +11,6 @@ import {
 
 type CheckReturnsDeps = ApplyStateDeps & { acquirer: Pick<Acquirer, 'getReceived'> };
 
-/** `routine`: a return is under way. */
-const NOT_YET_KNOWN: ReadonlySet<StateApplied> = new Set(['moved', 'soon', 'routine']);
-
 /**
  * Asks the acquirer for one Pix of a charge, whose dispute was lost, and applies its returns; nothing while the charge
  * is not credited. False where the answer is unknown, a return is under way, or not all of it could be applied: a later
@@ -28,25 +25,39 @@ export async function checkReturns(
   const found = await deps.acquirer.getReceived(endToEndId, {
     accountId: charge.accountId,
   });
-  return (
-    found.kind === 'found' &&
-    (await applyReturns(deps, charge, { pix: found.value, isDisputed: true }))
-  );
+  if (found.kind !== 'found') return false;
+  const applied = await applyPix(deps, charge, { pix: found.value, knownDisputed: [endToEndId] });
+  return areAllApplied(applied) && applied !== 'routine';
 }
 
 /**
  * Applies the returns of one Pix that is recorded for a charge, whether or not the acquirer shows it with the charge.
- * False where not all of them could be applied, or one is under way that is no refund of ours.
+ * False where not all of them could be applied. One that is under way is not waited for: the list shows it once it is
+ * carried out.
  */
 export async function applyReturns(
   deps: ApplyStateDeps,
   charge: ChargeRow,
-  { pix, isDisputed = false }: { pix: ReceivedPix; isDisputed?: boolean },
+  pix: ReceivedPix,
 ): Promise<boolean> {
+  return areAllApplied(await applyPix(deps, charge, { pix, knownDisputed: [] }));
+}
+
+async function applyPix(
+  deps: ApplyStateDeps,
+  charge: ChargeRow,
+  { pix, knownDisputed }: { pix: ReceivedPix; knownDisputed: readonly string[] },
+): Promise<StateApplied> {
   const txid = toAcquirerId(charge.id);
   const received = [{ ...pix, txid }];
-  const knownDisputed = isDisputed ? [pix.endToEndId] : [];
-  const state = { txid, status: 'settled', received, knownDisputed } as const;
-  const applied = await applyProviderState(deps, charge, state);
-  return !NOT_YET_KNOWN.has(applied);
+  return await applyProviderState(deps, charge, {
+    txid,
+    status: 'settled',
+    received,
+    knownDisputed,
+  });
+}
+
+function areAllApplied(applied: StateApplied): boolean {
+  return applied !== 'moved' && applied !== 'soon';
 }
