@@ -46,21 +46,33 @@ export function meshConnector(
   }
 
   function begin(...[options, callback]: Parameters<buildConnector.connector>): void {
-    if (texts !== identity.current()) {
-      connect = connectorWith(identity.current());
-      texts = identity.current();
-    }
     const connected = new Promise<void>((resolve) => {
-      connect({ ...options, servername: service }, (...[error, socket]) => {
-        if (error === null) callback(null, socket);
-        else callback(new NotConnectedError(`no connection to ${service}`, { cause: error }), null);
+      const fail = (error: unknown): void => {
+        callback(new NotConnectedError(`no connection to ${service}`, { cause: error }), null);
         resolve();
-      });
+      };
+      try {
+        currentConnector()({ ...options, servername: service }, (...[error, socket]) => {
+          if (error !== null) return fail(error);
+          callback(null, socket);
+          resolve();
+        });
+      } catch (error) {
+        fail(error);
+      }
     });
     void within(TURN_MS_MAX, connected, undefined).finally(() => {
       connecting -= 1;
       beginWaiting();
     });
+  }
+
+  function currentConnector(): buildConnector.connector {
+    if (texts !== identity.current()) {
+      connect = connectorWith(identity.current());
+      texts = identity.current();
+    }
+    return connect;
   }
 }
 
