@@ -44,7 +44,7 @@ const Settings = z.object({
   CALLBACK_RETRY_DELAY_MS_MAX: milliseconds(10_000),
 });
 
-/** Settings of the simulator. It speaks to nobody but Postgres and the callback URL it is given. */
+/** Settings of the simulator. It connects to Postgres and to the callback URL it is given, and to nothing else. */
 export const AcquirerSimulatorConfig = Settings.superRefine((settings, context) => {
   for (const name of missingTlsSettings(settings)) {
     const message = 'expected together with the other TLS_ variables';

@@ -77,7 +77,9 @@ export async function startCallbackSender(options: Options): Promise<PollingLoop
 
   function track(sending: Promise<void>): void {
     const tracked = sending
-      .catch((error: unknown) => logger.warn({ err: error }, 'a callback keeps its claim'))
+      .catch((error: unknown) =>
+        logger.warn({ err: error }, 'callback not released: it is sent again when its claim ends'),
+      )
       .finally(() => {
         inFlight.delete(tracked);
         if (inFlight.size === IN_FLIGHT_MAX - 1) signal.notify();

@@ -8,8 +8,8 @@ export type SampleUnauthenticated = (source: string | null) => boolean;
 
 /**
  * Limits the rows stored for requests without an accepted key: anybody can send them, and each row is kept for
- * months. One source takes a part of it alone, so that a flood leaves room for a merchant who mistypes a key. `now` is
- * a clock that never jumps, in milliseconds.
+ * months. One source takes a part of it alone, so that one with many requests leaves room for a merchant who
+ * mistypes a key. `now` is a clock that never jumps, in milliseconds.
  */
 export function createUnauthenticatedSample(now: () => number): SampleUnauthenticated {
   let window = openWindow(-Infinity);

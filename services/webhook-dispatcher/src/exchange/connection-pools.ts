@@ -124,7 +124,7 @@ function createPool(url: URL, connect: buildConnector.connector): Pool {
     connect,
     allowH2: false,
     pipelining: 1,
-    // The exchange's own deadline ends a request; idle timers would let a drip go on for ever.
+    // The exchange's own deadline ends a request: one that sends a byte at a time is never idle.
     headersTimeout: 0,
     bodyTimeout: 0,
     maxHeaderSize: HEADER_BYTES_MAX,

@@ -201,7 +201,7 @@ export async function completeRecoveries(db: Queryable): Promise<void> {
 /** Between two deliveries. */
 const intervalOf = sql`(interval '1 second' / rate_per_second)`;
 
-/** What was not used up may be made up for so far back, and no further: no flood follows a standstill. */
+/** What was not used up may be made up for so far back, and no further: after a standstill not all goes out at once. */
 const burstOf = sql`(interval '200 milliseconds' + ${intervalOf})`;
 
 /**
