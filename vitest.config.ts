@@ -10,7 +10,7 @@ import { SlowestFirst } from './tests/setup/slowest-first.ts';
 process.env['NODE_COMPILE_CACHE'] ??= path.resolve('node_modules/.cache/node-compile');
 
 /** Some wait for time limits of connections. */
-const UNIT_WORKERS = 3;
+const UNIT_WORKERS = 5;
 /** Files of the int ring wait for leases, brokers and processes more than they work. */
 const INT_WORKERS = 5;
 
@@ -22,6 +22,8 @@ const FAILURE_CHARACTERS_MAX = 1_000;
 const E2E = {
   globalSetup: ['tests/setup/stack.ts'],
   setupFiles: ['tests/setup/seed.ts', 'tests/setup/short-connections.ts'],
+  // As in the other rings: a file ends what it begins.
+  isolate: false,
   testTimeout: 180_000,
   hookTimeout: 120_000,
 };

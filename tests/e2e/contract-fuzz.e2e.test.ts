@@ -21,10 +21,10 @@ type RouteName = keyof typeof PUBLIC_ROUTES;
 
 const ROUTE_NAMES = Object.keys(PUBLIC_ROUTES) as RouteName[];
 
-const CALLS = scaled(100, 20_000);
+const CALLS = scaled(50, 20_000);
 const RUN_MS_MAX = scaled(600_000, 3_600_000);
 /** Of each operation in one run of the fuzzer. */
-const EXAMPLES = scaled(4, 200);
+const EXAMPLES = scaled(2, 200);
 
 /** Those that are also called with every value at a bound: seventy calls each. */
 const BOUNDED = sampled(ROUTE_NAMES, 2);

@@ -329,7 +329,7 @@ export const simulator = {
   },
   /** Everything that ever happened at the acquirer, oldest first. */
   async journal(): Promise<readonly Json[]> {
-    return await readOn('journal', `${stack().simulator_url}/control/journal?`);
+    return await readOn(`${stack().simulator_url}/control/journal?`);
   },
 };
 
@@ -355,7 +355,7 @@ export async function received(path: string): Promise<Json[]> {
 /** The same for a path that nobody clears. */
 export async function receivedOn(path: string): Promise<readonly Json[]> {
   const url = `${stack().receiver_url}/requests?path=${encodeURIComponent(path)}&`;
-  return await readOn(path, url);
+  return await readOn(url);
 }
 
 /** What has been read of lists that only grow: tests that ask again and again must not load what they watch. */
@@ -364,15 +364,15 @@ const readSoFar = new Map<string, Promise<readonly Json[]>>();
 const SETTLING_ENTRIES = 1_000;
 
 /** A list that only grows, from a little before where its last reading ended. */
-async function readOn(name: string, url: string): Promise<readonly Json[]> {
-  const before: Promise<readonly Json[]> = readSoFar.get(name) ?? Promise.resolve([]);
+async function readOn(url: string): Promise<readonly Json[]> {
+  const before: Promise<readonly Json[]> = readSoFar.get(url) ?? Promise.resolve([]);
   const reading = before.then(async (known) => {
     const settled = known.slice(0, -SETTLING_ENTRIES);
     return [...settled, ...(await readAll(url, settled.at(-1)?.sequence ?? 0))];
   });
   // One that fails leaves what was known.
   readSoFar.set(
-    name,
+    url,
     reading.catch(() => before),
   );
   return await reading;

@@ -1,5 +1,6 @@
 import { testSeed } from '@pixmesh/testkit/test-seed';
 
+import { busyShare } from './busy-share.ts';
 import {
   type Counts,
   describeCounts,
@@ -31,9 +32,10 @@ export function beginTestRun(): TestRun {
   async function step(name: string, run: () => Promise<RunReport>): Promise<void> {
     const startedMs = performance.now();
     print(`\n== ${name}`);
-    const { counts, ...report } = await run();
+    const { share, done } = await busyShare(run());
+    const { counts, ...report } = done;
     const seconds = Math.round((performance.now() - startedMs) / 1000);
-    const line = `== ${name}: ${counts.failed === 0 ? 'ok' : 'FAILED'} in ${seconds} s, ${describeCounts(counts)}`;
+    const line = `== ${name}: ${counts.failed === 0 ? 'ok' : 'FAILED'} in ${seconds} s, ${describeCounts(counts)}, cores ${(share * 100).toFixed(0)} % busy`;
     print(line);
     lines.push(line);
     failures.push(...report.failures.map((failure) => `${name}: ${failure}`));

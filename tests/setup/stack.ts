@@ -25,6 +25,8 @@ type Stop = () => Promise<void>;
 type FirstStack = { otlpUrl: string; shopPort: number; stop: Stop };
 
 const HOME = path.resolve(process.env['PIXMESH_E2E_HOME'] ?? '.pixmesh-e2e');
+/** Commands whose outcome was lost are sent again sooner than on a laptop: files wait for it. */
+const COMMAND_RESEND_MS = '10000';
 /** Of the second worker of the files that need a stack to themselves. */
 const SECOND_HOME = `${HOME}-second`;
 
@@ -97,7 +99,7 @@ async function bootFirst(): Promise<FirstStack> {
 
 /** Answers what stops it. */
 async function boot(home: string, settings: Record<string, string>): Promise<() => Promise<void>> {
-  const env = { ...process.env, ...settings, PIXMESH_HOME: home };
+  const env = { ...process.env, COMMAND_RESEND_MS, ...settings, PIXMESH_HOME: home };
   if ((await npmRun(['start', '--', '--detach', '--no-demo'], env)) !== 0) {
     throw new Error('the stack did not start');
   }

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-const POLL_INTERVAL_MS = 25;
+const POLL_INTERVAL_MS = { min: 25, max: 100 };
+/** Of the time waited so far: a wait of seconds is longer by a tenth at most, and asks for less. */
+const POLL_SHARE = 0.1;
 const TIMEOUT_DEFAULT_MS = 10_000;
 
 /**
@@ -11,13 +13,15 @@ export async function eventually<T>(
   probe: () => T | Promise<T>,
   timeoutMs: number = TIMEOUT_DEFAULT_MS,
 ): Promise<T> {
-  const end = performance.now() + timeoutMs;
+  const begin = performance.now();
   for (;;) {
     try {
       return await probe();
     } catch (error) {
-      if (performance.now() >= end) throw error;
-      await delay(POLL_INTERVAL_MS);
+      const waitedMs = performance.now() - begin;
+      if (waitedMs >= timeoutMs) throw error;
+      const { min, max } = POLL_INTERVAL_MS;
+      await delay(Math.min(max, Math.max(min, waitedMs * POLL_SHARE)));
     }
   }
 }

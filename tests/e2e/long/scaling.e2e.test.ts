@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { cpus } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { requestScale } from '@pixmesh/local-stack/mesh/control-client';
@@ -8,6 +7,7 @@ import { testSeed } from '@pixmesh/testkit/test-seed';
 import { expect, test } from 'vitest';
 
 import { seededRandom } from '../../fuzz/seeded-random.ts';
+import { busyShare } from '../../runs/busy-share.ts';
 import { createClientHistory } from '../client-history.ts';
 import { findBreaks } from '../find-breaks.ts';
 import { findViolations } from '../find-violations.ts';
@@ -81,7 +81,7 @@ test(
         () => busyShare(delay(STEADY.forMs)),
         STEADY.paceMs,
       );
-      console.log(`the machine ${(during * 100).toFixed(0)} % busy`);
+      console.log(`the machine ${(during.share * 100).toFixed(0)} % busy`);
       expect(failed(calls)).toEqual([]);
       p50Ms.push(quantileMs(calls, 0.5));
     }
@@ -90,24 +90,6 @@ test(
   },
   TEST_MS_MAX,
 );
-
-/** Of all cores, until some work has ended. */
-async function busyShare(work: Promise<unknown>): Promise<number> {
-  const before = coreTimes();
-  await work;
-  const after = coreTimes();
-  return 1 - (after.idle - before.idle) / (after.all - before.all);
-}
-
-function coreTimes(): { idle: number; all: number } {
-  const times = cpus().map((core) => core.times);
-  const idle = sumOf(times.map((time) => time.idle));
-  return { idle, all: sumOf(times.flatMap((time) => Object.values(time))) };
-}
-
-function sumOf(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0);
-}
 
 async function actUnderLoad(acts: readonly ActName[]) {
   const random = seededRandom(testSeed());

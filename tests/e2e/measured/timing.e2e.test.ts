@@ -15,7 +15,7 @@ import { sendRequest } from '../../fuzz/send-request.ts';
 import { type Json, type Merchant, simulator, stack, waitUntilPaid } from '../mesh.ts';
 
 /** More rounds tell a smaller difference from noise. */
-const ROUNDS = scaled(100, 20_000);
+const ROUNDS = scaled(50, 20_000);
 
 const RUN_MS_MAX = scaled(180_000, 1_800_000);
 

@@ -1,12 +1,13 @@
 import { generateApiKey } from '@pixmesh/kernel/api-key';
 import { newId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
+import { scaled } from '@pixmesh/testkit/long-runs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { sendRequest } from '#test/send-request.ts';
 import { startTestGateway, type Tenant, type TestGateway } from '#test/start-test-gateway.ts';
 
-const REVOCATION_TRIALS = 500;
+const REVOCATION_TRIALS = scaled(100, 500);
 
 let gateway: TestGateway;
 let tenant: Tenant;

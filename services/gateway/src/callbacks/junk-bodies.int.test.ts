@@ -8,13 +8,13 @@ import { CALLBACK_SECRET, startTestGateway, type TestGateway } from '#test/start
 
 import { BODIES_MAX, BYTES_MAX } from './keep-unusable.ts';
 
-const JUNK = scaled(2_000, 1_000_000);
+const JUNK = scaled(1_000, 1_000_000);
 const JUNK_CONNECTIONS = 8;
 const LARGE_BYTES = 200_000;
 /** More than all bodies that are kept whole. */
 const PADDED = 2 * Math.ceil(BYTES_MAX / LARGE_BYTES);
 /** One body in so many is large. */
-const LARGE_EVERY = 100;
+const LARGE_EVERY = scaled(50, 100);
 const GENUINE_PAUSE = 10;
 /** Decision 212; a usual run beside others measures the machine. */
 const ACK_P99_MS_MAX = isLong ? 100 : 5_000;

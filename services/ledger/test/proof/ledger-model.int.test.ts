@@ -8,7 +8,7 @@ import { runModel } from './model-run.ts';
 
 /** `PIXMESH_TEST_SEED=… vitest run --project int services/ledger/src/proof/ledger-model` repeats a failure. */
 const SEED = testSeed();
-const STEPS = scaled(2_500, 1_050_000);
+const STEPS = scaled(1_500, 1_050_000);
 const BREAKS_SHOWN = 10;
 const TIMEOUT_MS = scaled(120_000, 3_600_000);
 

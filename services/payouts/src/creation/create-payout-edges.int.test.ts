@@ -3,6 +3,7 @@ import { INTERNAL_HEADERS } from '@pixmesh/contracts/internal/headers';
 import { Payout } from '@pixmesh/contracts/http/payout';
 import { newId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
+import { scaled } from '@pixmesh/testkit/long-runs';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -185,7 +186,7 @@ test('whatever is sent, the answer is a payout of the contract or a refusal that
       expect(Object.keys(answer.body).sort()).toEqual(['code', 'details', 'message']);
       expect(row).toBeNull();
     }),
-    { numRuns: 150 },
+    { numRuns: scaled(50, 150) },
   );
   expect(await payouts.ledger.available(account.account_id)).toBe(1_000_000 - held);
 });

@@ -279,7 +279,7 @@ describe('cancellation', () => {
 });
 
 test('approvals, cancellations and switches at once come to one outcome, one event and one order', async () => {
-  for (let race = 0; race < scaled(25, 2_500); race += 1) {
+  for (let race = 0; race < scaled(10, 2_500); race += 1) {
     const order = await anOrder();
     await order.send();
     const off = { settings: { ...settings, payouts_enabled: false } };

@@ -8,7 +8,7 @@ import { type PayoutsAtAcquirer, startPayoutsAtAcquirer } from '#test/payouts-un
 
 let payouts: PayoutsAtAcquirer;
 const accountId = newId();
-const RUNS = scaled(20, 5_000);
+const RUNS = scaled(10, 5_000);
 
 beforeAll(async () => {
   payouts = await startPayoutsAtAcquirer();

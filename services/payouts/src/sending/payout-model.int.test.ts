@@ -25,7 +25,7 @@ import { ensureSlots, releaseSlots } from './send-slots.sql.ts';
 import type { SendingDeps } from './sending-deps.ts';
 
 const SEED = testSeed();
-const RUNS = scaled(40, 5_000);
+const RUNS = scaled(25, 5_000);
 const STEPS_MAX = 16;
 /** Rounds of an honest world until everything has ended. */
 const ROUNDS_MAX = 6;

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 import { codePointLength } from '@pixmesh/kernel/text';
+import { sampled } from '@pixmesh/testkit/long-runs';
 import { aCaller } from '@pixmesh/testkit/test-callers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -40,7 +41,8 @@ test('the file has every row of the list', () => {
   expect(rows.filter((row) => row.expect === 'refuse')).toHaveLength(170);
 });
 
-describe.each(rows)('$id is to $expect ($why)', ({ url, expect: expected }) => {
+// All of them are read without a server in each run (`packages/kernel/src/public-url.test.ts`).
+describe.each(sampled(rows, 60))('$id is to $expect ($why)', ({ url, expect: expected }) => {
   test('at creation', async () => {
     // Each under an application of its own: the number of endpoints is bounded.
     const answer = await api.request(aCaller(), 'POST /v1/webhooks', anEndpointBody({ url }));

@@ -209,7 +209,7 @@ test('queueing and releasing, in whatever order: no delivery is left behind', as
       expect(await isForgotten(laneId)).toBe(false);
       await db.query(sql`delete from queue where lane_id = ${laneId}`);
     }),
-    { numRuns: scaled(60, 3_000) },
+    { numRuns: scaled(25, 3_000) },
   );
 }, 600_000);
 
