@@ -13,12 +13,12 @@ const LOCKFILE = join(ROOT, 'package-lock.json');
 const INSTALL_LOCK = join(ROOT, '.pixmesh-install');
 const LOCK_POLL_INTERVAL_MS = 300;
 const STAMP = join(ROOT, 'node_modules', '.pixmesh-install');
-/** The lockfile has Node for Linux. On macOS this one goes on, and must be as new. */
+/** The lockfile has Node for Linux (why it is not the newest: ADR 0033). On macOS this one goes on, and must be as new. */
 const NODE =
   process.platform === 'linux'
     ? join(ROOT, 'node_modules', `node-linux-${process.arch}`, 'bin', 'node')
     : process.execPath;
-const NODE_MIN = process.platform === 'linux' ? [20, 0] : [24, 21];
+const NODE_MIN = process.platform === 'linux' ? [20, 0] : [24, 20];
 const PLATFORMS = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'];
 const PARENT_POLL_INTERVAL_MS = 500;
 /** How long the child may take to stop after its parent's parent died. */

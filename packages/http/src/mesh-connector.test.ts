@@ -13,9 +13,8 @@ test('a certificate that cannot be read is an error of the connection, and gives
 });
 
 async function errorOf(connect: ReturnType<typeof meshConnector>): Promise<unknown> {
+  const options = { hostname: '127.0.0.1', host: '127.0.0.1', protocol: 'https:', port: '1' };
   return await new Promise((resolve) => {
-    connect({ hostname: '127.0.0.1', host: '127.0.0.1', protocol: 'https:', port: '1' }, (error) =>
-      resolve(error),
-    );
+    connect(options, (...[error]) => resolve(error));
   });
 }

@@ -7,6 +7,7 @@ import packageJson from '../package.json' with { type: 'json' };
 import { type Health, startHealth } from './health.ts';
 import type { StopCause } from './run-service.ts';
 import { createStopList, type StopList } from './stop-in-order.ts';
+import { warnOfOpenssl } from './warn-of-openssl.ts';
 import { warnOfPlaintext } from './warn-of-plaintext.ts';
 
 /** Time to let callers go: waiting connections are taken for 4 s at most, and what rests is ended 7 s later. */
@@ -71,6 +72,7 @@ export async function startService<Answer extends Started>(
   const logger = options.logger ?? createLogger(name, config.LOG_LEVEL);
   const stops = createStopList(logger);
   const parts: Part[] = [];
+  warnOfOpenssl(logger);
   warnOfPlaintext(logger, config);
   try {
     const started = await startParts({ logger, use });
