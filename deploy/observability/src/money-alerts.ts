@@ -8,7 +8,7 @@ export const ACQUIRER_BALANCE =
 export const MONEY_ALERTS: readonly Alert[] = [
   {
     name: 'AcquirerUnavailable',
-    meaning: 'calls of an operation are not sent to the acquirer, because it does not answer',
+    meaning: 'calls of an operation are not sent to the acquirer, because it answers nobody',
     severity: 'page',
     for: '1m',
     expr: 'max by (service, operation) (acquirer_breaker_open) == 1',

@@ -1,79 +1,64 @@
-/** After this many failures in a row within the window, no call is sent. */
-export const FAILURES_MAX = 10;
-export const FAILURES_WINDOW_MS = 60_000;
-/** Without a call for so long, nobody knows whether the provider is still away. */
-export const AWAY_MS = 60_000;
+import { type Circuit, type CircuitDeps, createCircuit, type Outcome } from './circuit.ts';
 
-type Outcome<T> = { kind: 'ran'; value: T } | { kind: 'open' };
+/** Failures of fewer accounts may be theirs alone, and hold back nobody else. */
+export const ACCOUNTS_MIN = 3;
+/** Accounts with failures in a row; beyond it, those of the account that failed longest ago are forgotten. */
+export const ACCOUNTS_MAX = 1_000;
 
 export type Breaker<T> = {
-  /** Runs the work, or nothing: `open` says that it was not begun. */
-  run(work: () => Promise<T>): Promise<Outcome<T>>;
-  /** Whether it is open, and has held back a call, or seen one fail, within `AWAY_MS`. */
+  /** Runs the work of an account, or nothing: `open` says that it was not begun. */
+  run(account: string, work: () => Promise<T>): Promise<Outcome<T>>;
+  /** Whether the provider does not answer: to anybody, or to the accounts that call it. */
   isAway(): boolean;
+  /** Accounts whose calls alone are held back. */
+  accountsAway(): number;
 };
-
-type Open = {
-  probeAtMs: number;
-  isProbing: boolean;
-  /** When a call was held back or failed last. */
-  awayAtMs: number;
-};
-
-/** What a call says of its provider: `unknown` where its caller gave up before the answer was due. */
-export type Proof = 'reachable' | 'unreachable' | 'unknown';
 
 /**
- * Keeps calls from a provider that does not answer. After `probeAfterMs` one call is let through, and the others wait
- * for no answer of it. A call that proves nothing is not counted; the one that was let through has to prove that the
- * provider is reachable. `now` is a clock that never jumps, in milliseconds.
+ * Keeps calls of one operation from a provider that does not answer: those of an account where it does not answer that
+ * one, and those of all where it does not answer several (ADR 0048).
  */
-export function createBreaker<T>(deps: {
-  proofOf: (value: T) => Proof;
-  now: () => number;
-  probeAfterMs: number;
-}): Breaker<T> {
-  const { proofOf, now, probeAfterMs } = deps;
-  /** Of the failures in a row, while it is closed. */
-  let failedAtMs: number[] = [];
-  let open: Open | null = null;
+export function createBreaker<T>(deps: CircuitDeps<T>): Breaker<T> {
+  const { proofOf, now } = deps;
+  const ofAll = createCircuit(deps, ACCOUNTS_MIN);
+  /** The account that failed longest ago stands first. */
+  const ofAccounts = new Map<string, Circuit<T>>();
+  /** When the last call that was answered had begun. */
+  let answeredMs = Number.NEGATIVE_INFINITY;
   return {
-    run: async (work) => {
-      if (open !== null) return await probe(open, work);
-      const value = await work();
-      count(proofOf(value));
-      return { kind: 'ran', value };
+    run: async (account, work) => {
+      const begunMs = now();
+      const circuit = ofAll.isOpen() ? ofAll : (ofAccounts.get(account) ?? ofAll);
+      const outcome = await circuit.run(account, work);
+      if (outcome.kind === 'ran') count({ account, begunMs }, outcome.value);
+      return outcome;
     },
-    isAway: () => open !== null && now() - open.awayAtMs < AWAY_MS,
+    isAway: () => ofAll.isAway() || away().some((circuit) => circuit.hasOpenedSince(answeredMs)),
+    accountsAway: () => away().length,
   };
 
-  async function probe(since: Open, work: () => Promise<T>): Promise<Outcome<T>> {
-    if (since.isProbing || now() < since.probeAtMs) {
-      since.awayAtMs = now();
-      return { kind: 'open' };
-    }
-    since.isProbing = true;
-    try {
-      const value = await work();
-      open = proofOf(value) === 'reachable' ? null : opened();
-      return { kind: 'ran', value };
-    } finally {
-      since.isProbing = false;
-    }
+  function away(): Circuit<T>[] {
+    return [...ofAccounts.values()].filter((circuit) => circuit.isAway());
   }
 
-  function count(proof: Proof): void {
-    // A call that was begun before the opening says nothing of what came after.
-    if (open !== null || proof === 'unknown') return;
-    const atMs = now();
-    const recent = failedAtMs.filter((then) => atMs - then < FAILURES_WINDOW_MS);
-    failedAtMs = proof === 'reachable' ? [] : [...recent, atMs];
-    if (failedAtMs.length < FAILURES_MAX) return;
-    failedAtMs = [];
-    open = opened();
+  function count(call: { account: string; begunMs: number }, value: T): void {
+    const { account, begunMs } = call;
+    ofAll.count(account, value);
+    if (ofAll.isOpen()) return ofAccounts.clear();
+    const proof = proofOf(value);
+    if (proof === 'unreachable') circuitOf(account).count(account, value);
+    if (proof !== 'reachable') return;
+    answeredMs = Math.max(answeredMs, begunMs);
+    // What was begun before the opening does not end it.
+    if (ofAccounts.get(account)?.isOpen() !== true) ofAccounts.delete(account);
   }
 
-  function opened(): Open {
-    return { probeAtMs: now() + probeAfterMs, isProbing: false, awayAtMs: now() };
+  function circuitOf(account: string): Circuit<T> {
+    const circuit = ofAccounts.get(account) ?? createCircuit(deps, 1);
+    ofAccounts.delete(account);
+    ofAccounts.set(account, circuit);
+    const [oldest] = ofAccounts.keys();
+    if (oldest !== undefined && ofAccounts.size > ACCOUNTS_MAX) ofAccounts.delete(oldest);
+    return circuit;
   }
 }

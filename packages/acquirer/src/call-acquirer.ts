@@ -4,8 +4,9 @@ import type { Dispatcher, Pool } from 'undici';
 
 import type { TokenSource } from './access-token.ts';
 import type { CallOptions, Refused, Unknown } from './acquirer.ts';
-import { type Breaker, createBreaker, type Proof } from './breaker.ts';
-import { createCallsInTurn } from './calls-in-turn.ts';
+import { type Breaker, createBreaker } from './breaker.ts';
+import { accountOf, createCallsInTurn } from './calls-in-turn.ts';
+import type { Proof } from './circuit.ts';
 import { exchange } from './exchange.ts';
 import { observeBreakers, observeCall } from './observe-call.ts';
 import { decideOutcome, type Operation } from './outcome-rules.ts';
@@ -54,7 +55,8 @@ const PROBE_AFTER_SHARE = 0.5;
  * Calls in equal turns by account, with a token, the whole of it (token, request, body) under one deadline that begins
  * when the call has its place: neither the breaker nor a measurement of the provider sees time in our own queue, or in
  * which this process had no turn. Each operation has a breaker of its own: a provider whose lists are down still issues
- * and pays, and calls for what is down must not keep others away.
+ * and pays, and calls for what is down must not keep others away. Nor must those of one account, which alone may fail
+ * (ADR 0048).
  */
 export function createCallAcquirer(deps: {
   pool: Pool;
@@ -62,22 +64,17 @@ export function createCallAcquirer(deps: {
   timeoutMs: number;
 }): CallAcquirer {
   const breakers = new Map<Operation, Breaker<CallResult>>();
-  /** Of each operation, why the last of its calls that failed did. */
-  const outages = new Map<Operation, string>();
   const inTurn = createCallsInTurn();
   observeBreakers(breakers);
   return async (call) => await inTurn(call.options, () => callInTurn(call));
 
   async function callInTurn(call: AcquirerCall): Promise<CallResult> {
     return await observeCall(call.operation, async () => {
-      const attempt = await breakerOf(call.operation).run(async () => {
-        const result = await callInTime(call);
-        if (result.kind === 'unknown' && proofOf(result) === 'unreachable')
-          outages.set(call.operation, result.cause);
-        return result;
-      });
+      const breaker = breakerOf(call.operation);
+      const attempt = await breaker.run(accountOf(call.options), () => callInTime(call));
       if (attempt.kind === 'ran') return attempt.value;
-      return withBreakerOpen(outages.get(call.operation) ?? 'unknown');
+      const { failure } = attempt;
+      return withBreakerOpen(failure.kind === 'unknown' ? failure.cause : failure.kind);
     });
   }
 

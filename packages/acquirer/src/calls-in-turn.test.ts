@@ -2,7 +2,7 @@ import type { AccountId } from '@pixmesh/kernel/ids';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { FAILURES_MAX } from './breaker.ts';
+import { FAILURES_MAX } from './circuit.ts';
 import { CALLS_MAX } from './calls-in-turn.ts';
 import type { Acquirer } from './acquirer.ts';
 import { json, startTestProvider, type TestProvider } from './test-provider.ts';

@@ -20,6 +20,11 @@ type CallsInTurn = <Result>(
   call: () => Promise<Result>,
 ) => Promise<Result | Unknown>;
 
+/** On whose account a call is made. */
+export function accountOf(options: CallOptions | undefined): string {
+  return options?.accountId ?? currentAccount();
+}
+
 /** Makes each call when it has its turn; one that has none in time ends as one that was never sent. */
 export function createCallsInTurn(): CallsInTurn {
   const queue = createFairQueue({
@@ -30,7 +35,7 @@ export function createCallsInTurn(): CallsInTurn {
   });
   return async (options, call) => {
     try {
-      return await queue.run(options?.accountId ?? currentAccount(), call, boundsOf(options));
+      return await queue.run(accountOf(options), call, boundsOf(options));
     } catch (error) {
       if (error instanceof NoTurnError) return withoutTurn(error.reason);
       throw error;

@@ -1,8 +1,9 @@
+import { type AccountId, newId } from '@pixmesh/kernel/ids';
 import { standStill } from '@pixmesh/testkit/stand-still';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import type { Acquirer } from './acquirer.ts';
-import { FAILURES_MAX } from './breaker.ts';
+import { FAILURES_MAX } from './circuit.ts';
 import { ANSWER_BYTES_MAX } from './exchange.ts';
 import {
   efi,
@@ -225,6 +226,20 @@ describe('the breaker', () => {
       kind: 'unknown',
       cause: 'breaker_open:status_503',
     });
+  });
+
+  it('keeps back calls of the account that alone is not answered, and says why', async () => {
+    const [own, other] = [{ accountId: newId<AccountId>() }, { accountId: newId<AccountId>() }];
+    provider.answerCall = (_, response) => json(response, 503, {});
+    for (let time = 0; time < 2 * FAILURES_MAX; time += 1) await acquirer.getCharge(TXID, own);
+    expect(provider.calls).toHaveLength(FAILURES_MAX);
+    provider.answerCall = (_, response) => json(response, 500, {});
+    expect(await acquirer.getCharge(TXID, other)).toMatchObject({ cause: 'status_500' });
+    const kept = { kind: 'unknown', cause: 'breaker_open:status_503' };
+    expect(await acquirer.getCharge(TXID, own)).toEqual(kept);
+    provider.answerCall = (_, response) => json(response, 200, CHARGE);
+    expect(await acquirer.getCharge(TXID, other)).toMatchObject({ kind: 'found' });
+    expect(await acquirer.getCharge(TXID)).toMatchObject({ kind: 'found' });
   });
 
   it('opens also where a caller has left in between, which is no answer', async () => {

@@ -24,22 +24,33 @@ export function observeUnreadable(operation: Operation, items: number): void {
   if (items > 0) unreadableItems.add(items, { operation });
 }
 
+type Readable = Pick<Breaker<never>, 'isAway' | 'accountsAway'>;
+
 /**
  * Of the operations that were called. Read at a scrape and not written at each change: in a process that calls no more,
  * nothing would end an outage.
  */
-export function observeBreakers(
-  breakers: ReadonlyMap<Operation, Pick<Breaker<never>, 'isAway'>>,
-): void {
+export function observeBreakers(breakers: ReadonlyMap<Operation, Readable>): void {
   observedGauge(
     'acquirer_breaker_open',
     '1 while the acquirer does not answer an operation: a call was held back, or failed, within the last minute',
-    async () =>
-      [...breakers].map(([operation, breaker]) => ({
-        value: breaker.isAway() ? 1 : 0,
-        attributes: { operation },
-      })),
+    async () => byOperation(breakers, (breaker) => (breaker.isAway() ? 1 : 0)),
   );
+  observedGauge(
+    'acquirer_account_breakers_open',
+    'Accounts whose calls alone are held back, because the acquirer does not answer them, by operation',
+    async () => byOperation(breakers, (breaker) => breaker.accountsAway()),
+  );
+}
+
+function byOperation(
+  breakers: ReadonlyMap<Operation, Readable>,
+  read: (breaker: Readable) => number,
+) {
+  return [...breakers].map(([operation, breaker]) => ({
+    value: read(breaker),
+    attributes: { operation },
+  }));
 }
 
 /** One span and one measurement per operation, labelled by its outcome; never ids, keys or amounts. */
