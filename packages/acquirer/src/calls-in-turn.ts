@@ -1,15 +1,17 @@
 import { currentAccount } from '@pixmesh/fair-share/current-account';
 import { createFairQueue, type WaitBounds, WAITING_MAX } from '@pixmesh/fair-share/fair-queue';
 import { NoTurnError } from '@pixmesh/fair-share/no-turn-error';
+import { fourTimesFree } from '@pixmesh/fair-share/share-of-places';
 
 import type { CallOptions, Unknown } from './acquirer.ts';
 import { withoutTurn } from './unknown-causes.ts';
 
 /**
  * Calls at once of one process. A provider that takes 3 s has 60 calls of a merchant with 20 creations a second under
- * way, and 250 of one that floods it beside: both find a place, and wait for nobody (ADR 0023).
+ * way, and 250 of one that floods it beside: both find a place, and wait for nobody (ADR 0023). One alone has 512 of
+ * them, so that another one finds a place however many calls that has (ADR 0024).
  */
-export const CALLS_MAX = 512;
+export const CALLS_MAX = 640;
 /** How long a call waits for its turn where its caller names no bound: a lease has room for two calls and two waits. */
 const WAIT_MS = 750;
 /** No caller waits for longer, whatever bound it names. */
@@ -30,6 +32,7 @@ export function createCallsInTurn(): CallsInTurn {
   const queue = createFairQueue({
     name: 'acquirer',
     places: CALLS_MAX,
+    share: fourTimesFree,
     waitingMax: WAITING_MAX,
     waitMsMax: WAIT_MS_MAX,
   });

@@ -4,14 +4,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 
 import { createFairQueue, type FairQueueOptions, type WaitBounds } from './fair-queue.ts';
+import { anyFree, fourTimesFree } from './share-of-places.ts';
 
 const PATIENT_MS = 60_000;
 const FEW = 2_000;
 const MANY = 20_000;
 
 function aQueue(changes: Partial<FairQueueOptions> = {}) {
-  const options = { name: 'test', places: 1, waitingMax: 1_000, waitMsMax: PATIENT_MS };
-  const queue = createFairQueue({ ...options, ...changes });
+  const bounds = { waitingMax: 1_000, waitMsMax: PATIENT_MS };
+  const queue = createFairQueue({ name: 'test', places: 1, share: anyFree, ...bounds, ...changes });
   const begun: string[] = [];
   const ends: (() => void)[] = [];
   /** Work that is under way until the next `end`. */
@@ -39,6 +40,22 @@ describe('places', () => {
     expect(begun).toEqual(['a', 'a', 'a']);
     for (const _ of work) await end();
     expect(await Promise.all(work)).toEqual(['a', 'a', 'a']);
+  });
+
+  it('stay free for another account, where one may hold four times as many as are free', async () => {
+    const { run, end, begun } = aQueue({ places: 10, share: fourTimesFree });
+    const work = 'aaaaaaaaaa'.split('').map((account) => run(account));
+    expect(begun.join('')).toBe('aaaaaaaa');
+    work.push(run('b'), run('c'));
+    expect(begun.join('')).toBe('aaaaaaaabc');
+    await end();
+    // One is free, and a has seven.
+    expect(begun.join('')).toBe('aaaaaaaabc');
+    work.push(run('d'));
+    expect(begun.join('')).toBe('aaaaaaaabcd');
+    for (const _ of work) await end();
+    await Promise.all(work);
+    expect(begun.join('')).toBe('aaaaaaaabcdaa');
   });
 
   it('are handed on in turns by account, and within one in the order of arrival', async () => {
@@ -157,6 +174,7 @@ it('serves what waits at a cost that does not grow with their number', async () 
     const queue = createFairQueue({
       name: 'test',
       places: 1,
+      share: anyFree,
       waitingMax: waiting,
       waitMsMax: PATIENT_MS,
     });

@@ -1,5 +1,6 @@
 import { NoTurnError, type NoTurnReason } from './no-turn-error.ts';
 import { observeQueue } from './observe-queue.ts';
+import type { Share } from './share-of-places.ts';
 import { createTurns } from './turns.ts';
 
 export type FairQueue = {
@@ -22,6 +23,8 @@ export type FairQueueOptions = {
   name: string;
   /** Work that is under way at once. */
   places: number;
+  /** How many of them an account may hold. */
+  share: Share;
   /** Work of one account that may wait. */
   waitingMax: number;
   waitMsMax: number;
@@ -33,11 +36,11 @@ export const WAITING_MAX = 1_000;
 type Entry = { sinceMs: number; begin: () => void };
 
 /**
- * Hands out places in equal turns by account. While one is free nothing waits, so that an account alone has all of
- * them. Work goes on in the context of its own caller, not of the one whose end has made room for it.
+ * Hands out places in equal turns by account. While one is free nothing waits, but for work of an account that holds
+ * its share of them. Work goes on in the context of its own caller, not of the one whose end has made room for it.
  */
 export function createFairQueue(options: FairQueueOptions): FairQueue {
-  const turns = createTurns<Entry>(options.places);
+  const turns = createTurns<Entry>(options.places, options.share);
   const observe = observeQueue(options.name);
   return { run };
 
@@ -48,13 +51,13 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
   ): Promise<T> {
     const arrivedMs = performance.now();
     requireInTime(bounds, arrivedMs);
-    if (!turns.take()) await turnOf(account, bounds, arrivedMs);
+    if (!turns.take(account)) await turnOf(account, bounds, arrivedMs);
     try {
       // A process that slept may be given its place too late.
       requireInTime(bounds, arrivedMs);
       return await observe.running(work, performance.now() - arrivedMs);
     } finally {
-      turns.end()?.begin();
+      for (const entry of turns.end(account)) entry.begin();
     }
   }
 

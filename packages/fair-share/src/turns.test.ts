@@ -3,8 +3,10 @@ import { AssertionError } from 'node:assert';
 import { testSeed } from '@pixmesh/testkit/test-seed';
 import { describe, expect, it, test } from 'vitest';
 
+import { anyFree, fourTimesFree, type Share } from './share-of-places.ts';
 import { createTurns, type Turns } from './turns.ts';
 import { liveThrough } from './testing/random-life.ts';
+import type { MayHave } from './testing/witness.ts';
 
 const ARRIVALS = 1_000_000;
 const ARRIVALS_OF_A_BUG = 20_000;
@@ -20,25 +22,57 @@ function randomBy(seed: number): () => number {
   };
 }
 
-test(`in ${ARRIVALS} random arrivals no account is more than one turn ahead, none is left out, nothing idles (seed ${testSeed()})`, () => {
-  const { served, late, aborted } = liveThrough(ARRIVALS, randomBy(testSeed()));
-  expect(served + late + aborted).toBe(ARRIVALS);
-  expect(Math.min(served, late, aborted)).toBeGreaterThan(ARRIVALS / 100);
-}, 240_000);
+const SHARES: [string, Share, MayHave][] = [
+  ['any place that is free', anyFree, (_held, free) => free > 0],
+  ['four times as many places as are free', fourTimesFree, (held, free) => held + 1 <= 4 * free],
+];
 
-type Plant = <Item>(turns: Turns<Item>) => Turns<Item>;
+test.each(SHARES)(
+  `where an account may hold %s, in ${ARRIVALS} random arrivals none is more than one turn ahead, none is left out, nothing idles (seed ${testSeed()})`,
+  (_, share, mayHave) => {
+    const { served, late, aborted } = liveThrough({
+      arrivals: ARRIVALS,
+      random: randomBy(testSeed()),
+      mayHave,
+      create: (places) => createTurns(places, share),
+    });
+    expect(served + late + aborted).toBe(ARRIVALS);
+    expect(Math.min(served, late, aborted)).toBeGreaterThan(ARRIVALS / 100);
+  },
+  240_000,
+);
 
-describe('the same arrivals find a planted bug', () => {
-  it.each<[string, Plant]>([
-    [
-      'one list of all accounts',
-      (turns) => ({ ...turns, wait: (_, item) => turns.wait('', item) }),
-    ],
-    ['a place that stays free', (turns) => ({ ...turns, end: () => (turns.take(), turns.end()) })],
-    ['an end that hands nothing on', (turns) => ({ ...turns, end: () => null })],
-    ['one who leaves and stays on the list', (turns) => ({ ...turns, leave: () => false })],
-  ])('%s', (_, plant) => {
-    const planted = () => liveThrough(ARRIVALS_OF_A_BUG, randomBy(7), (n) => plant(createTurns(n)));
-    expect(planted).toThrow(AssertionError);
-  });
-});
+type Plant = <Item>(turns: Turns<Item>, places: number) => Turns<Item>;
+
+const PLANTS: [string, Plant][] = [
+  ['one list of all accounts', (turns) => ({ ...turns, wait: (_, item) => turns.wait('', item) })],
+  [
+    'a place that stays free',
+    (turns) => ({ ...turns, end: (account) => (turns.take(account), turns.end(account)) }),
+  ],
+  ['an end that hands nothing on', (turns) => ({ ...turns, end: () => [] })],
+  ['one who leaves and stays on the list', (turns) => ({ ...turns, leave: () => false })],
+];
+const PLANTS_OF_SHARES: [string, Plant][] = [
+  ['an account that holds all places', (_, places) => createTurns(places, anyFree)],
+  [
+    'an end that hands on one place alone',
+    (turns) => ({ ...turns, end: (account) => turns.end(account).slice(0, 1) }),
+  ],
+];
+
+describe.each(SHARES)(
+  'where an account may hold %s, the same arrivals find a planted bug',
+  (_, share, mayHave) => {
+    it.each(share === anyFree ? PLANTS : [...PLANTS, ...PLANTS_OF_SHARES])('%s', (_name, plant) => {
+      const planted = () =>
+        liveThrough({
+          arrivals: ARRIVALS_OF_A_BUG,
+          random: randomBy(7),
+          mayHave,
+          create: (places) => plant(createTurns(places, share), places),
+        });
+      expect(planted).toThrow(AssertionError);
+    });
+  },
+);

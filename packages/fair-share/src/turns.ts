@@ -1,13 +1,15 @@
+import type { Share } from './share-of-places.ts';
+
 /** Places, and the order in which those who wait for one get it. Holds no clock and no promise. */
 export type Turns<Item> = {
-  /** Takes a place, unless all are taken. Where a caller waits none is free. */
-  take(): boolean;
+  /** Takes a place, unless the account may have none now. No account that waits may have one. */
+  take(account: string): boolean;
   /** Has an item wait behind all others of its account. */
   wait(account: string, item: Item): void;
   /** Takes an item off the list; false where it does not wait any more. */
   leave(account: string, item: Item): boolean;
-  /** Ends a turn: its place goes to the item that is answered, which waits no more; null where it is free now. */
-  end(): Item | null;
+  /** Ends a turn of an account. The items that are answered have places now, and wait no more. */
+  end(account: string): Item[];
   /** Items of an account that wait, the oldest first. */
   waiting(account: string): ReadonlySet<Item>;
 };
@@ -15,20 +17,19 @@ export type Turns<Item> = {
 const NONE: ReadonlySet<never> = new Set();
 
 /**
- * Equal turns: a place that becomes free goes to the account whose last turn is longest ago, and to its oldest item. An
- * account that begins to wait stands behind all that wait, whatever it had before: so between two turns of one account
- * each other one that waits has a turn, and an account that leaves and comes back gains nothing by it.
+ * Equal turns: a place that becomes free goes to the account whose last turn is longest ago, of those that may have one
+ * more, and to its oldest item. An account that begins to wait stands behind all that wait, whatever it had before: so
+ * between two turns of one account each other one that waits, and may have a place, has a turn, and an account that
+ * leaves and comes back gains nothing by it.
  */
-export function createTurns<Item>(places: number): Turns<Item> {
-  let taken = 0;
+export function createTurns<Item>(places: number, share: Share): Turns<Item> {
+  let free = places;
+  /** Places by account, while it has some. */
+  const held = new Map<string, number>();
   /** In the order of turns; an account stands here while it waits. */
   const lines = new Map<string, Set<Item>>();
   return {
-    take: () => {
-      if (taken === places) return false;
-      taken += 1;
-      return true;
-    },
+    take,
     wait: (account, item) => {
       const line = lines.get(account);
       if (line === undefined) lines.set(account, new Set([item]));
@@ -40,18 +41,43 @@ export function createTurns<Item>(places: number): Turns<Item> {
       if (line.size === 0) lines.delete(account);
       return true;
     },
-    end: () => {
-      for (const [account, line] of lines) {
-        for (const item of line) {
-          line.delete(item);
-          lines.delete(account);
-          if (line.size > 0) lines.set(account, line);
-          return item;
-        }
-      }
-      taken -= 1;
-      return null;
+    end: (account) => {
+      returnPlace(account);
+      const begin: Item[] = [];
+      // More than one where the account that has ended a turn may have its place again.
+      for (let item = next(); item !== null; item = next()) begin.push(item);
+      return begin;
     },
     waiting: (account) => lines.get(account) ?? NONE,
   };
+
+  function take(account: string): boolean {
+    const own = held.get(account) ?? 0;
+    if (!share(own, free)) return false;
+    held.set(account, own + 1);
+    free -= 1;
+    return true;
+  }
+
+  function returnPlace(account: string): void {
+    const left = (held.get(account) ?? 0) - 1;
+    if (left > 0) held.set(account, left);
+    else held.delete(account);
+    free += 1;
+  }
+
+  /** While a place is free, few accounts hold so many that they are passed over. */
+  function next(): Item | null {
+    if (free === 0) return null;
+    for (const [account, line] of lines) {
+      if (!take(account)) continue;
+      for (const item of line) {
+        line.delete(item);
+        lines.delete(account);
+        if (line.size > 0) lines.set(account, line);
+        return item;
+      }
+    }
+    return null;
+  }
 }

@@ -21,7 +21,7 @@ import { createInternalClient, type InternalRequest } from './internal-client.ts
 
 /** Connections of a client that are made at once. */
 const CONNECTING = 32;
-/** Reads of a client that are under way at once. */
+/** Reads of one account alone that a client has under way at once. */
 const READ_PLACES = 64;
 const authority = await makeTestAuthority();
 const [ledger, payouts] = (await Promise.all(
@@ -209,30 +209,56 @@ test('an answer that came while this process stood still for longer than the dea
   expect(answer.body.toString()).toBe('whole');
 });
 
-test('a read that finds all places taken waits for one until its deadline', SLOW, async () => {
-  const held: ServerResponse[] = [];
-  const client = await clientOf((_request, response) =>
-    held.length < READ_PLACES ? held.push(response) : response.end(),
-  );
-  const crowd = Array.from({ length: READ_PLACES }, () =>
-    client.request(aCall({ deadline: deadlineIn(PATIENCE_MS) })),
-  );
-  await eventually(() => expect(held).toHaveLength(READ_PLACES), PATIENCE_MS);
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  onTestFinished(() => void vi.useRealTimers());
-  const [late, patient] = [1_000, 60_000].map((ms) =>
-    client.request(aCall({ deadline: deadlineIn(ms) })),
-  );
-  const outcomes = Promise.allSettled([late, patient]);
-  await vi.advanceTimersByTimeAsync(30_000);
-  vi.useRealTimers();
-  for (const response of held) response.end();
-  expect(await outcomes).toMatchObject([
-    { status: 'rejected', reason: { ...UNKNOWN, cause: { reason: 'late' } } },
-    { status: 'fulfilled', value: { status: 200 } },
-  ]);
-  await Promise.all(crowd);
-});
+test(
+  'a read is made at once beside those of an account that has no answer to any',
+  SLOW,
+  async () => {
+    const held: ServerResponse[] = [];
+    const client = await clientOf((_request, response) => held.push(response));
+    const crowd = Array.from({ length: READ_PLACES + 1 }, () =>
+      client.request(aCall({ deadline: deadlineIn(PATIENCE_MS) })),
+    );
+    await eventually(() => expect(held).toHaveLength(READ_PLACES), PATIENCE_MS);
+    const claims = { tenant: aCaller() };
+    const other = client.request(aCall({ claims, deadline: deadlineIn(PATIENCE_MS) }));
+    await eventually(() => expect(held).toHaveLength(READ_PLACES + 1), PATIENCE_MS);
+    held.pop()?.end();
+    expect(await other).toMatchObject({ status: 200 });
+    for (const response of held.splice(0)) response.end();
+    await eventually(() => expect(held).toHaveLength(1));
+    held.pop()?.end();
+    await Promise.all(crowd);
+  },
+);
+
+test(
+  'a read that finds all places of its account taken waits for one until its deadline',
+  SLOW,
+  async () => {
+    const held: ServerResponse[] = [];
+    const client = await clientOf((_request, response) =>
+      held.length < READ_PLACES ? held.push(response) : response.end(),
+    );
+    const crowd = Array.from({ length: READ_PLACES }, () =>
+      client.request(aCall({ deadline: deadlineIn(PATIENCE_MS) })),
+    );
+    await eventually(() => expect(held).toHaveLength(READ_PLACES), PATIENCE_MS);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const [late, patient] = [1_000, 60_000].map((ms) =>
+      client.request(aCall({ deadline: deadlineIn(ms) })),
+    );
+    const outcomes = Promise.allSettled([late, patient]);
+    await vi.advanceTimersByTimeAsync(30_000);
+    vi.useRealTimers();
+    for (const response of held) response.end();
+    expect(await outcomes).toMatchObject([
+      { status: 'rejected', reason: { ...UNKNOWN, cause: { reason: 'late' } } },
+      { status: 'fulfilled', value: { status: 200 } },
+    ]);
+    await Promise.all(crowd);
+  },
+);
 
 test('a peer that is not there leaves the outcome unknown as well', async () => {
   const url = 'https://127.0.0.1:1';

@@ -7,6 +7,7 @@ import type { ServiceName } from '@pixmesh/contracts/internal/identities';
 import { currentAccount } from '@pixmesh/fair-share/current-account';
 import { createFairQueue, type FairQueue, WAITING_MAX } from '@pixmesh/fair-share/fair-queue';
 import { NoTurnError } from '@pixmesh/fair-share/no-turn-error';
+import { fourTimesFree } from '@pixmesh/fair-share/share-of-places';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { currentRequestId } from '@pixmesh/telemetry/request-id';
 import { type Dispatcher, Pool } from 'undici';
@@ -20,9 +21,10 @@ import { repeatAfterMs } from './repeat-call.ts';
 /**
  * Calls under way at once, each with a connection of its own. A write may wait for the acquirer, which costs nobody
  * anything; what a read waits for is the CPU of its service, where many at once would only be a longer line (ADR 0023).
+ * One account alone has 512 and 64 of them, so that the next one finds a place (ADR 0024).
  */
-const WRITES_MAX = 512;
-const READS_MAX = 64;
+const WRITES_MAX = 640;
+const READS_MAX = 80;
 /**
  * An idle connection has ended before a process that stops ends it (`end-connections.ts`), whatever the peer allows.
  */
@@ -173,5 +175,5 @@ function openConnections(
   });
   // Each call waits until its own deadline.
   const bounds = { waitingMax: WAITING_MAX, waitMsMax: Number.POSITIVE_INFINITY };
-  return { pool, turns: createFairQueue({ name, places, ...bounds }) };
+  return { pool, turns: createFairQueue({ name, places, share: fourTimesFree, ...bounds }) };
 }

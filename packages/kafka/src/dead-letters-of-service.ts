@@ -1,5 +1,6 @@
 import { createFairQueue, WAITING_MAX } from '@pixmesh/fair-share/fair-queue';
 import { NoTurnError } from '@pixmesh/fair-share/no-turn-error';
+import { anyFree } from '@pixmesh/fair-share/share-of-places';
 import { AppError } from '@pixmesh/kernel/app-error';
 import {
   type DeadLetter,
@@ -45,6 +46,7 @@ export function createDeadLettersOfService(deps: DeadLettersDeps): DeadLettersOf
   const replays = createFairQueue({
     name: 'replays',
     places: 1,
+    share: anyFree,
     waitingMax: WAITING_MAX,
     waitMsMax: REPLAY_WAIT_MS_MAX,
   });

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { currentAccount } from '@pixmesh/fair-share/current-account';
 import { createFairQueue } from '@pixmesh/fair-share/fair-queue';
+import { anyFree } from '@pixmesh/fair-share/share-of-places';
 import pg from 'pg';
 
 import {
@@ -107,6 +108,7 @@ export function createPool(options: PoolOptions): Database {
   const turns = createFairQueue({
     name: `postgres ${name}`,
     places: max,
+    share: anyFree,
     waitingMax: WAITING_MAX,
     waitMsMax: CONNECTION_TIMEOUT_MS,
   });

@@ -1,9 +1,9 @@
 import assert from 'node:assert';
 
-import { createTurns, type Turns } from '../turns.ts';
-import { createWitness } from './witness.ts';
+import type { Turns } from '../turns.ts';
+import { createWitness, type MayHave } from './witness.ts';
 
-const PLACES = 8;
+const PLACES = 10;
 const ACCOUNTS = 24;
 const TICKS_OF_WORK_MAX = 40;
 const TICKS_OF_WAIT_MAX = 60;
@@ -12,7 +12,15 @@ const TICKS_OF_STRETCH = 500;
 const ABORTED_SHARE = 0.1;
 
 type Item = { account: string; ticks: number; waits: boolean };
-type Create = (places: number) => Turns<Item>;
+
+export type Life = {
+  arrivals: number;
+  /** Numbers from 0 to 1. */
+  random: () => number;
+  /** What an account may hold, in words of the test. */
+  mayHave: MayHave;
+  create: (places: number) => Turns<Item>;
+};
 
 export type LifeCounts = { served: number; late: number; aborted: number };
 
@@ -21,14 +29,10 @@ export type LifeCounts = { served: number; late: number; aborted: number };
  * work of random length; waits that end by time or by their caller. Each decision is compared with a plain model's, and
  * a witness checks what every such order promises.
  */
-export function liveThrough(
-  arrivals: number,
-  random: () => number,
-  create: Create = createTurns,
-): LifeCounts {
+export function liveThrough({ arrivals, random, mayHave, create }: Life): LifeCounts {
   const turns = create(PLACES);
-  const model = createModel(PLACES);
-  const witness = createWitness(PLACES);
+  const model = createModel(PLACES, mayHave);
+  const witness = createWitness(PLACES, mayHave);
   const counts = { served: 0, late: 0, aborted: 0 };
   const due = new Map<number, (() => void)[]>();
   let now = 0;
@@ -53,8 +57,8 @@ export function liveThrough(
   function arrive(account: string): void {
     const ticks = 1 + Math.floor(random() * TICKS_OF_WORK_MAX);
     const item: Item = { account, ticks, waits: false };
-    const hasPlace = turns.take();
-    assert.equal(hasPlace, model.take(), 'a place is taken where the model has one');
+    const hasPlace = turns.take(account);
+    assert.equal(hasPlace, model.take(account), 'a place is taken where the model has one');
     if (hasPlace) return begin(item);
     item.waits = true;
     turns.wait(account, item);
@@ -71,12 +75,16 @@ export function liveThrough(
     counts.served += 1;
     witness.begins(item.account);
     at(now + item.ticks, () => {
-      const next = turns.end();
-      assert.equal(next, model.end(), 'a place goes to the item of the model');
-      witness.ends();
-      if (next === null) return witness.rests();
-      begin(next);
-      witness.leaves(next.account);
+      const next = turns.end(item.account);
+      const expected = model.end(item.account);
+      assert.equal(next.length, expected.length, 'as many places are handed on as in the model');
+      witness.ends(item.account);
+      for (const [index, one] of next.entries()) {
+        assert.equal(one, expected[index], 'a place goes to the item of the model');
+        begin(one);
+        witness.leaves(one.account);
+      }
+      witness.rests();
     });
   }
 
@@ -98,11 +106,15 @@ function chooseAccount(now: number, random: () => number): string {
   return `account ${Math.floor(random() * (ACCOUNTS - 6))}`;
 }
 
-/** The same order with nothing but a list: the item of the account whose turn or arrival is longest ago. */
-function createModel(places: number) {
-  let taken = 0;
+/** The same order with nothing but lists: of those who may have a place, whose turn or arrival is longest ago. */
+function createModel(places: number, mayHave: MayHave) {
+  let running: string[] = [];
   let order: string[] = [];
   let items: Item[] = [];
+  const mayBegin = (account: string): boolean => {
+    const held = running.filter((name) => name === account).length;
+    return mayHave(held, places - running.length);
+  };
   const drop = (item: Item): void => {
     items = items.filter((other) => other !== item);
     if (!items.some(({ account }) => account === item.account)) {
@@ -110,21 +122,24 @@ function createModel(places: number) {
     }
   };
   return {
-    take: (): boolean => taken < places && ++taken > 0,
+    take: (account: string): boolean => mayBegin(account) && running.push(account) > 0,
     wait: (item: Item): void => {
       if (!order.includes(item.account)) order.push(item.account);
       items.push(item);
     },
     leave: drop,
-    end: (): Item | null => {
-      const [account] = order;
-      const next = items.find((item) => item.account === account) ?? null;
-      if (next === null) taken -= 1;
-      else {
+    end: (ended: string): Item[] => {
+      running = running.toSpliced(running.indexOf(ended), 1);
+      const begun: Item[] = [];
+      for (;;) {
+        const account = order.find(mayBegin);
+        const next = items.find((item) => item.account === account);
+        if (account === undefined || next === undefined) return begun;
+        running.push(account);
+        begun.push(next);
         drop(next);
-        if (order[0] === next.account) order.push(order.shift()!);
+        if (order.includes(account)) order = [...order.filter((name) => name !== account), account];
       }
-      return next;
     },
   };
 }

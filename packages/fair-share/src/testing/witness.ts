@@ -2,17 +2,22 @@ import assert from 'node:assert';
 
 type Waiter = { items: number; turnsOfOthers: number; lead: Map<string, number> };
 
+/** Whether an account that holds so many places may have one more where so many are free. */
+export type MayHave = (held: number, free: number) => boolean;
+
 /**
- * Sees who waits and who begins, and nothing of how that is decided. Throws where a place is free beside one who waits,
- * where an account is more than one turn ahead of another that waits, and where one that waits is passed over.
+ * Sees who waits and who begins, and nothing of how that is decided. Throws where an account begins that may not have a
+ * place, or waits although it may; where one is more than one turn ahead of another that waits and may have the place;
+ * and where such a one is passed over.
  */
-export function createWitness(places: number) {
+export function createWitness(places: number, mayHave: MayHave) {
   let running = 0;
+  const held = new Map<string, number>();
   const waiters = new Map<string, Waiter>();
   const seen = new Set<string>();
   return {
     waits: (account: string): void => {
-      assert.equal(running, places, 'nobody waits while a place is free');
+      assert(!mayBegin(account), 'nobody waits who may have a place');
       seen.add(account);
       const waiter = waiters.get(account);
       if (waiter === undefined) {
@@ -26,19 +31,35 @@ export function createWitness(places: number) {
       if (waiter.items === 0) waiters.delete(account);
     },
     begins: (account: string): void => {
+      assert(mayBegin(account), 'who begins may have a place');
+      seen.add(account);
+      for (const [name, waiter] of waiters) {
+        // Who holds too many misses no turn.
+        if (mayBegin(name)) countTurn(waiter, { isOwn: name === account, account });
+      }
       running += 1;
       assert(running <= places, 'there are no more places');
-      seen.add(account);
-      for (const [name, waiter] of waiters) countTurn(waiter, { isOwn: name === account, account });
+      held.set(account, heldBy(account) + 1);
     },
-    ends: (): void => {
+    ends: (account: string): void => {
       running -= 1;
+      held.set(account, heldBy(account) - 1);
     },
-    rests: (): void => assert.equal(waiters.size, 0, 'no place is free while somebody waits'),
+    rests: (): void => {
+      for (const name of waiters.keys()) assert(!mayBegin(name), 'who may have a place has it');
+    },
     end: (): void => {
       assert.equal(running + waiters.size, 0, 'all work has ended, and nothing waits for ever');
     },
   };
+
+  function heldBy(account: string): number {
+    return held.get(account) ?? 0;
+  }
+
+  function mayBegin(account: string): boolean {
+    return mayHave(heldBy(account), places - running);
+  }
 
   /** The lead is that of the worst stretch of the wait: turns that an account has missed before give it no credit. */
   function countTurn(waiter: Waiter, turn: { isOwn: boolean; account: string }): void {

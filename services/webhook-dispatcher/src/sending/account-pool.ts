@@ -1,12 +1,6 @@
-/**
- * An account may have so many times as many slots as are free. So one alone has four fifths of all, two have four
- * ninths each, and the next one finds some: slots are held for as long as receivers take to answer, and who is served
- * next does not matter to one who finds none. As sends end, accounts above what is theirs by now take no further ones.
- * [The dynamic thresholds of shared-memory switches: Choudhury and Hahne, 1998.]
- */
-const FREE_MULTIPLE = 4;
+import { fourTimesFree } from '@pixmesh/fair-share/share-of-places';
 
-/** Slots that accounts share. */
+/** Slots that accounts share: each may have four times as many as are free. */
 export type AccountPool = {
   free(): number;
   /** Whether the account may have one more. */
@@ -20,7 +14,7 @@ export function createAccountPool(size: number, used: Map<string, number>): Acco
   const usedBy = (accountId: string): number => used.get(accountId) ?? 0;
   return {
     free: () => free,
-    has: (accountId) => usedBy(accountId) < FREE_MULTIPLE * free,
+    has: (accountId) => fourTimesFree(usedBy(accountId), free),
     take: (accountId) => {
       used.set(accountId, usedBy(accountId) + 1);
       free -= 1;
