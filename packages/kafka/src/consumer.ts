@@ -4,6 +4,7 @@ import type { Topic } from '@pixmesh/contracts/topics';
 import { within } from '@pixmesh/kernel/within';
 import type { Consumer, EachBatchPayload } from 'kafkajs';
 
+import { createFetchRest } from './fetch-rest.ts';
 import { handleBatch } from './handle-batch.ts';
 import type { HandleMessageDeps } from './handle-message.ts';
 import { CLIENT_RETRY, createKafka, type KafkaOptions } from './kafka-client.ts';
@@ -63,7 +64,8 @@ export type RunningConsumer = {
 export function startConsumer(options: ConsumerOptions): RunningConsumer {
   const stopping = new AbortController();
   const activity = watchActivity();
-  const inHand = new Set<Promise<void>>();
+  const inHand = new Set<Promise<unknown>>();
+  const fetchRest = createFetchRest(stopping.signal);
   let leave = async (): Promise<void> => undefined;
   let connecting = connect();
   return {
@@ -107,12 +109,14 @@ export function startConsumer(options: ConsumerOptions): RunningConsumer {
       await offsets.stop();
       await consumer.disconnect().catch(() => undefined);
     };
+    consumer.on(consumer.events.FETCH_START, fetchRest.fetchBegins);
     const deps = { ...options, offsets, stopping: stopping.signal, waiting: new Set<string>() };
     await consumer.run({
       autoCommit: false,
       eachBatchAutoResolve: false,
       partitionsConsumedConcurrently: PARTITIONS_AT_ONCE_PER_TOPIC * options.topics.length,
-      eachBatch: (payload: EachBatchPayload) => keepInHand(handleBatch(deps, payload)),
+      eachBatch: (payload: EachBatchPayload) =>
+        fetchRest.after(keepInHand(handleBatch(deps, payload))),
     });
   }
 
@@ -123,10 +127,10 @@ export function startConsumer(options: ConsumerOptions): RunningConsumer {
     await connect();
   }
 
-  async function keepInHand(batch: Promise<void>): Promise<void> {
+  async function keepInHand<Answer>(batch: Promise<Answer>): Promise<Answer> {
     inHand.add(batch);
     try {
-      await batch;
+      return await batch;
     } finally {
       inHand.delete(batch);
     }

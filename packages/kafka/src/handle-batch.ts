@@ -34,8 +34,12 @@ type Payload = Pick<
 >;
 type Message = Payload['batch']['messages'][number];
 type InHand = { message: Message; handling: Promise<HandledMessage> };
-/** Whether a message of the batch has to come again: none that has not begun may overtake it. */
-type BatchProgress = { mustComeAgain: boolean };
+type BatchProgress = {
+  /** Whether a message of the batch has to come again: none that has not begun may overtake it. */
+  mustComeAgain: boolean;
+  /** Whether a message of it was not for others. */
+  hadOwn: boolean;
+};
 
 const FOR_OTHERS: Promise<HandledMessage> = Promise.resolve({ kind: 'handled' });
 
@@ -50,14 +54,16 @@ const pauses = counter(
  * is resolved only when all before it are. It ends early when the consumer stops, at its time limit and when a
  * dependency is away; messages that are not resolved by then are fetched again, from the first one on, and what some
  * of them had already done has their effects' own keys to recognise it by.
+ *
+ * Answers whether the next fetch may be late: all messages were for others, and no more are there already.
  */
-export async function handleBatch(deps: HandleBatchDeps, payload: Payload): Promise<void> {
+export async function handleBatch(deps: HandleBatchDeps, payload: Payload): Promise<boolean> {
   const { batch } = payload;
   const startedMs = performance.now();
   const session = keepSession(payload);
   const inHandMax = deps.concurrency?.max ?? 1;
   const inHand: InHand[] = [];
-  const progress: BatchProgress = { mustComeAgain: false };
+  const progress: BatchProgress = { mustComeAgain: false, hadOwn: false };
   const begin = handlerOf(deps, payload, progress);
   const coming = batch.messages.values();
   try {
@@ -75,16 +81,20 @@ export async function handleBatch(deps: HandleBatchDeps, payload: Payload): Prom
       if (oldest === undefined) break;
       session.begins();
       const outcome = await oldest.handling;
-      if (outcome.kind === 'unavailable') return waitForDependency(deps, payload, outcome.error);
+      if (outcome.kind === 'unavailable') {
+        waitForDependency(deps, payload, outcome.error);
+        return false;
+      }
       deps.waiting.delete(nameOf(batch));
       resolve(deps, payload, oldest.message.offset);
       // Rejects when the group rebalances: the rest of the batch may be another member's by now.
       await payload.heartbeat();
     }
     // A stopping consumer is handed batches until it has left; the pause keeps it from fetching them again.
-    if (deps.stopping.aborted) return void payload.pause();
+    if (deps.stopping.aborted) payload.pause();
     // Control records at the end of the batch reach no handler, and would hold the offset back.
-    if (coming.next().done === true) resolve(deps, payload, batch.lastOffset());
+    else if (coming.next().done === true) resolve(deps, payload, batch.lastOffset());
+    return !progress.hadOwn && batch.offsetLag() === '0';
   } finally {
     // No handler outlives its batch: the next fetch would begin the same messages beside it.
     await Promise.all(inHand.map(({ handling }) => handling));
@@ -110,6 +120,7 @@ function handlerOf(
   return (message) => {
     const readHeaders = () => toTextHeaders(message.headers ?? {});
     if (isForOthers(deps.handlers, typeOf(message), readHeaders)) return FOR_OTHERS;
+    progress.hadOwn = true;
     return watch(handleMessage(inOrder, toIncoming(deps.topicPrefix, batch, message)));
   };
 
