@@ -219,6 +219,84 @@ test('rows that a caller takes share the places, and none is taken beyond them o
   expect(places).toEqual([3, 0, 1, 0, 0]);
 });
 
+test('while a source is asked, its places are its own: no more rows are in work than the bound allows', async () => {
+  const asked = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<Row[]>();
+  const source = {
+    max: 2,
+    take: async () => {
+      asked.resolve();
+      return await answer.promise;
+    },
+  };
+  const gate = Promise.withResolvers<void>();
+  const { job } = aJob({ inFlightMax: 3, sources: [source], handle: () => gate.promise });
+  await asked.promise;
+  const places: number[] = [];
+  await job.takeNow(3, (free) => {
+    places.push(free);
+    return Promise.resolve(rows('a'));
+  });
+  expect(places).toEqual([1]);
+  gate.resolve();
+  answer.resolve([]);
+  await job[Symbol.asyncDispose]();
+});
+
+test('rows that a caller takes do not overtake those that wait for a place', async () => {
+  const due = rows('first', 'second');
+  const ends: (() => void)[] = [];
+  const begun: string[] = [];
+  const other = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<Row[]>();
+  const { job } = aJob({
+    inFlightMax: 2,
+    sources: [
+      takeFrom(due, 1),
+      {
+        max: 1,
+        take: async () => {
+          other.resolve();
+          return await answer.promise;
+        },
+      },
+    ],
+    handle: async ({ id }) => {
+      begun.push(id);
+      await new Promise<void>((resolve) => ends.push(resolve));
+    },
+  });
+  const takeLate = () => job.takeNow(1, (free) => Promise.resolve(rows('late').slice(0, free)));
+  // The first source may have more, and is asked again when the other one has answered.
+  await other.promise;
+  ends.shift()?.();
+  await nextTurn();
+  await takeLate();
+  expect(begun).toEqual(['first']);
+  answer.resolve([]);
+  await eventually(() => expect(begun).toEqual(['first', 'second']));
+  // Where none waits any more, a caller has its place.
+  await eventually(async () => {
+    await takeLate();
+    expect(begun).toEqual(['first', 'second', 'late']);
+  });
+  for (const end of ends) end();
+  await job[Symbol.asyncDispose]();
+});
+
+test('what waits for its pause keeps no place from a caller', async () => {
+  const due = rows('a', 'b', 'c');
+  const places: number[] = [];
+  const { job, done } = aJob({ sources: [{ ...takeFrom(due, 1), intervalMs: 60_000 }] });
+  await eventually(() => expect(done).toEqual(['a']));
+  await job.takeNow(1, (free) => {
+    places.push(free);
+    return Promise.resolve([]);
+  });
+  expect(places).toEqual([1]);
+  await job[Symbol.asyncDispose]();
+});
+
 test('where ends wake nothing, a free place does as long as more was due than there was room for', async () => {
   const due = rows('a', 'b', 'c');
   let asked = 0;

@@ -9,6 +9,8 @@ import { createWakeSignal, type WakeSignal } from '@pixmesh/service/wake-signal'
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { continueFrom, type TraceParent, withSpan } from '@pixmesh/telemetry/tracing';
 
+import { createJobPlaces } from './job-places.ts';
+
 const POLL_INTERVAL_MS = 250;
 /** The first pause after a failure, and the longest. */
 const RETRY = { firstMs: POLL_INTERVAL_MS, maxMs: 2_000 };
@@ -65,7 +67,8 @@ export type DueRowsJobOptions<Row> = {
 export type DueRowsJob<Row> = PollingLoop & {
   /**
    * Takes up to `max` rows at once, for a caller that leases them with a statement of its own: `take` gets the number
-   * of places that are kept for it, perhaps 0. The rows that it answers are worked on like all others.
+   * of places that are kept for it, 0 where due rows may wait for a place. The rows that it answers are worked on like
+   * all others.
    */
   takeNow(max: number, take: (places: number) => Promise<readonly Row[]>): Promise<void>;
 };
@@ -78,9 +81,8 @@ export type DueRowsJob<Row> = PollingLoop & {
 export function startDueRowsJob<Row>(options: DueRowsJobOptions<Row>): DueRowsJob<Row> {
   const { name, logger, signal = createWakeSignal(), wakesAtEnds = true } = options;
   const pollMs = signal.pollMs ?? POLL_INTERVAL_MS;
-  const inFlight = new Set<Promise<void>>();
   const taking = new Set<Promise<void>>();
-  let kept = 0;
+  const work = createRowsInWork(options, () => placeFreed(wakesAtEnds));
   let isStopping = false;
   const sources = options.sources.map((source) => ({ source, ...NOT_ASKED_YET }));
   const loop = startPollingLoop({ name, logger, signal, retry: RETRY, turn });
@@ -91,7 +93,7 @@ export function startDueRowsJob<Row>(options: DueRowsJobOptions<Row>): DueRowsJo
       isStopping = true;
       await loop[Symbol.asyncDispose]();
       await Promise.allSettled(taking);
-      await Promise.all(inFlight);
+      await work.ended();
     },
   };
 
@@ -99,18 +101,12 @@ export function startDueRowsJob<Row>(options: DueRowsJobOptions<Row>): DueRowsJo
     max: number,
     take: (places: number) => Promise<readonly Row[]>,
   ): Promise<void> {
-    const places = isStopping ? 0 : Math.min(max, freePlaces());
-    kept += places;
+    const count = isStopping || isPlaceWanted(sources) ? 0 : Math.min(max, work.room());
     try {
-      begin(await take(places));
+      await work.fill(count, take);
     } finally {
-      kept -= places;
       placeFreed();
     }
-  }
-
-  function freePlaces(): number {
-    return Math.max(0, options.inFlightMax - inFlight.size - kept);
   }
 
   async function turn({ stopping }: TurnContext): Promise<NextTurn> {
@@ -121,31 +117,64 @@ export function startDueRowsJob<Row>(options: DueRowsJobOptions<Row>): DueRowsJo
   /** Rows taken by the sources that know no pause: while they give, the next turn follows at once. */
   async function takeDue(stopping: AbortSignal): Promise<number> {
     let taken = 0;
-    const hadRoom = freePlaces() > 0;
+    const hadRoom = work.room() > 0;
     for (const asked of leftOutFirst(sources)) {
       const { source } = asked;
       if (stopping.aborted || restMs(asked) > 0) continue;
       asked.lastTakenMs = performance.now();
-      const limit = Math.min(source.max, freePlaces());
-      const rows = limit > 0 ? await source.take(limit) : [];
-      asked.hasMore = rows.length === limit;
+      const limit = Math.min(source.max, work.room());
+      const found = limit > 0 ? await work.fill(limit, source.take) : 0;
+      asked.hasMore = found === limit;
       if (hadRoom) asked.wasLeftOut = limit === 0;
-      begin(rows);
-      if (source.intervalMs === undefined) taken += rows.length;
+      if (source.intervalMs === undefined) taken += found;
     }
     return taken;
-  }
-
-  function begin(rows: readonly Row[]): void {
-    for (const row of rows) {
-      const working = continueFrom(options.parentOf(row), () => workOn(options, row));
-      void track(inFlight, working).then(() => placeFreed(wakesAtEnds));
-    }
   }
 
   function placeFreed(mayHaveMadeDue = false): void {
     if (mayHaveMadeDue || sources.some(({ hasMore }) => hasMore)) signal.notify();
   }
+}
+
+type RowsInWork<Row> = {
+  /** Places that the next statement may ask for. */
+  room(): number;
+  /** Has the rows that `take` answers worked on; the places are kept for them meanwhile. Answers how many there are. */
+  fill(places: number, take: (places: number) => Promise<readonly Row[]>): Promise<number>;
+  /** When all that is in work has ended. */
+  ended(): Promise<void>;
+};
+
+function createRowsInWork<Row>(
+  options: DueRowsJobOptions<Row>,
+  placeFreed: () => void,
+): RowsInWork<Row> {
+  const places = createJobPlaces(options.inFlightMax);
+  const inFlight = new Set<Promise<void>>();
+  return {
+    room: places.room,
+    fill: (count, take) => places.keepDuring(count, async () => begin(await take(count))),
+    ended: async () => void (await Promise.all(inFlight)),
+  };
+
+  function begin(rows: readonly Row[]): number {
+    for (const row of rows) {
+      places.begin();
+      const working = continueFrom(options.parentOf(row), () => workOn(options, row));
+      void track(inFlight, working).then(() => end());
+    }
+    return rows.length;
+  }
+
+  function end(): void {
+    places.end();
+    placeFreed();
+  }
+}
+
+/** Whether rows may wait for a place. Those of a source with a pause wait for the end of it. */
+function isPlaceWanted<Row>(sources: readonly AskedSource<Row>[]): boolean {
+  return sources.some(({ source, hasMore }) => hasMore && source.intervalMs === undefined);
 }
 
 /** What found no place first. */

@@ -11,8 +11,8 @@ export type NamedRow<Row> = { row: Row; isLeased: boolean; positions: readonly n
 export type NamedChecks<Name, Row> = { check(name: Name): Promise<Row[]> };
 
 /**
- * What is named is checked at once where the job has places, and requested otherwise, so that accounts take turns as
- * soon as checks have to wait. Names that come together share a statement.
+ * What is named is checked at once where the job has places and no check waits for one, and requested otherwise, so that
+ * accounts take turns as soon as checks have to wait. Names that come together share a statement.
  */
 export function createNamedChecks<Name, Row>(deps: {
   job: Pick<DueRowsJob<Row>, 'takeNow'>;
