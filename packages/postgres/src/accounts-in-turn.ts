@@ -7,8 +7,10 @@ export const BEFORE_ALL_ACCOUNTS = NIL_ID as AccountId;
 
 type Turns = {
   table: Statement;
-  /** Which rows are work that may be taken, the condition of a partial index on `account_id`. */
+  /** Which rows are work that may be taken, the condition of a partial index that begins with the account. */
   isWork: Statement;
+  /** Whose turn a row takes, as the index has it. Default: `account_id`. */
+  account?: Statement;
   /** The account served last: the turns begin behind it. */
   after: string;
   /** Of accounts. */
@@ -19,36 +21,37 @@ type Turns = {
  * The recursive CTE `ring (turn, ring_account)`: accounts that have work, in turn behind `after`, each once; turn 0 is
  * nobody's. Goes from account to account in the index, so thousands of rows of one account cost one step.
  */
-export function accountsInTurn({ table, isWork, after, limit }: Turns): Statement {
+export function accountsInTurn(turns: Turns): Statement {
+  const { table, isWork, after, limit, account = sql`account_id` } = turns;
   return sql`
     ring (turn, ring_account, is_wrapped) as (
       select 0, ${after}::uuid, false
       union all
       select
         ring.turn + 1,
-        coalesce(ahead.account_id, start.account_id),
-        ring.is_wrapped or ahead.account_id is null
+        coalesce(ahead.next_account, start.next_account),
+        ring.is_wrapped or ahead.next_account is null
       from ring
       left join lateral (
-        select account_id
+        select ${account} as next_account
         from ${table}
         where ${isWork}
-          and account_id > ring.ring_account
-          and (not ring.is_wrapped or account_id <= ${after}::uuid)
-        order by account_id
+          and ${account} > ring.ring_account
+          and (not ring.is_wrapped or ${account} <= ${after}::uuid)
+        order by next_account
         limit 1
       ) as ahead on true
       left join lateral (
-        select account_id
+        select ${account} as next_account
         from ${table}
         where ${isWork}
-          and ahead.account_id is null
+          and ahead.next_account is null
           and not ring.is_wrapped
-          and account_id <= ${after}::uuid
-        order by account_id
+          and ${account} <= ${after}::uuid
+        order by next_account
         limit 1
       ) as start on true
-      where ring.turn < ${limit}::int and coalesce(ahead.account_id, start.account_id) is not null
+      where ring.turn < ${limit}::int and coalesce(ahead.next_account, start.next_account) is not null
     )`;
 }
 

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { inTurn } from './accounts-in-turn.ts';
 import type { Urgency } from './due-rows.ts';
-import { leaseDueInTurn } from './lease-in-turn.ts';
+import { leaseByAccount, leaseDueInTurn } from './lease-in-turn.ts';
 import { createPool, type Database } from './pool.ts';
 import { sql } from './sql.ts';
 
@@ -30,6 +30,7 @@ beforeEach(async () => {
       id integer primary key,
       account_id uuid not null,
       check_at timestamptz(3),
+      is_urgent boolean not null default true,
       lease_token uuid,
       lease_until timestamptz(3)
     )`);
@@ -38,6 +39,9 @@ beforeEach(async () => {
   );
   await db.query(
     sql`create index things_check_at on turn_things (check_at) where check_at is not null`,
+  );
+  await db.query(
+    sql`create index things_urgent on turn_things (account_id, check_at) where is_urgent and check_at is not null`,
   );
   accounts = Array.from({ length: 3 }, () => newId<AccountId>()).toSorted();
 });
@@ -56,6 +60,8 @@ async function add(
     select id, ${accounts[account]}::uuid, ${checkAt}::timestamptz
     from generate_series(${first}::int, ${first + count - 1}::int) as id`);
 }
+
+const URGENT = { urgency: 'routine', leaseMs: LEASE_MS, only: sql`is_urgent` } as const;
 
 /** The accounts that each turn of `limit` rows served, by their place in the list, sorted. */
 function takeTurns(urgency: Urgency, limit: number): () => Promise<number[]> {
@@ -97,6 +103,31 @@ test('of an account, what has been due for longest comes first', async () => {
   const lease = leaseDueInTurn(THINGS, { urgency: 'routine', limit: 2, leaseMs: LEASE_MS });
   const ids = (await db.query<Thing>(lease)).map(({ id }) => id);
   expect(ids.toSorted()).toEqual([2, 3]);
+});
+
+test('ten thousand routine rows of one account hide no other where accounts are walked over, oldest first', async () => {
+  await add(0, { first: 1, count: MANY, checkAt: '2020-01-01' });
+  await add(1, { first: MANY + 1, count: 1, checkAt: '2020-01-03' });
+  await add(1, { first: MANY + 2, count: 1, checkAt: '2020-01-02' });
+  await add(2, { first: MANY + 3, count: 1, checkAt: 'infinity' });
+  const take = inTurn<Thing>((turn) =>
+    db.query<Thing>(leaseByAccount(THINGS, { ...URGENT, ...turn })),
+  );
+  const taken = [await take(2), await take(2), await take(2)].map((rows) =>
+    rows.map(({ id }) => id).filter((id) => id > MANY),
+  );
+  expect(taken).toEqual([[MANY + 2], [MANY + 1], []]);
+});
+
+test('rows of accounts that are walked over are found by their index', async () => {
+  await add(0, { first: 1, count: MANY, checkAt: '2020-01-01' });
+  await add(1, { first: MANY + 1, count: MANY, checkAt: '2020-01-01' });
+  await db.query(sql`update turn_things set is_urgent = false where account_id = ${accounts[0]}`);
+  await db.query(sql`vacuum analyze turn_things`);
+  const statement = leaseByAccount(THINGS, { ...URGENT, limit: 10 });
+  const { scans, rowsRead } = await explainStatement(db, statement);
+  expect(scans).toContain('things_urgent');
+  expect(rowsRead).toBeLessThan(200);
 });
 
 test('what another process holds, and what is not yet due, is left alone', async () => {

@@ -18,31 +18,46 @@ export type LeaseTurn = {
 
 type TurnOptions = LeaseTurn & Pick<LeaseOptions, 'only'> & { urgency: Urgency };
 
+/** Where due rows of accounts stand. */
+export type TurnTable = DueTable & {
+  /** Whose turn a row takes, as its index has it. Default: `account_id`. */
+  account?: Statement;
+};
+
 /**
- * Leases up to `limit` due rows of a table with an `account_id`: one of every account that has any, then a second one
- * of each. Requested checks walk a partial index on `account_id` of the rows whose `check_at` is `-infinity`; routine
- * checks read an index on `check_at` of all others. Rows that another process holds are skipped.
+ * Leases up to `limit` due rows of a table: one of every account that has any, then a second one of each. Requested
+ * checks walk a partial index on the account of the rows whose `check_at` is `-infinity`; routine checks read an index on
+ * `check_at` of all others, and have turns among those that have been due for longest. Rows that another process holds
+ * are skipped.
  */
-export function leaseDueInTurn(due: DueTable, options: TurnOptions): Statement {
+export function leaseDueInTurn(due: TurnTable, options: TurnOptions): Statement {
   return options.urgency === 'requested'
-    ? leaseRequested(due, options)
+    ? leaseByAccount(due, options)
     : leaseRoutine(due, options);
 }
 
-function leaseRequested({ table, key, columns }: DueTable, options: TurnOptions): Statement {
-  const { limit, leaseMs, after = BEFORE_ALL_ACCOUNTS, only = sql`true` } = options;
-  const isRequested = sql`check_at = '-infinity' and ${isDue('requested')} and ${only}`;
+/**
+ * The same for a table with a partial index on the account and `check_at` of the rows of `only`: also routine checks
+ * walk over accounts, so rows of one account hide no other's, however many they are.
+ */
+export function leaseByAccount(due: TurnTable, options: TurnOptions): Statement {
+  const { table, key, account = sql`account_id` } = due;
+  const { urgency, limit, leaseMs, after = BEFORE_ALL_ACCOUNTS, only = sql`true` } = options;
+  const isAsked =
+    urgency === 'requested' ? sql`check_at = '-infinity'` : sql`check_at > '-infinity'`;
+  const isWork = sql`${isAsked} and ${isDue(urgency)} and ${only}`;
   return sql`
-    with recursive ${accountsInTurn({ table, isWork: isRequested, after, limit })},
+    with recursive ${accountsInTurn({ table, isWork, after, limit, account })},
     ranked as (
       select of_account.ranked_id, of_account.lap, ring.turn
       from ring
       cross join lateral (
-        select candidate.id as ranked_id, row_number() over () as lap
+        select candidate.id as ranked_id, row_number() over (order by candidate.check_at) as lap
         from (
-          select ${key} as id
+          select ${key} as id, check_at
           from ${table}
-          where account_id = ring.ring_account and ${isRequested}
+          where ${account} = ring.ring_account and ${isWork}
+          order by check_at
           limit ${limit}::int
         ) as candidate
       ) as of_account
@@ -50,15 +65,16 @@ function leaseRequested({ table, key, columns }: DueTable, options: TurnOptions)
       order by of_account.lap, ring.turn
       limit ${limit * SPARE}::int
     ),
-    ${lockAndLease({ table, key, columns }, { isDue: isRequested, order: sql`lap, turn`, limit, leaseMs })}`;
+    ${lockAndLease(due, { isDue: isWork, order: sql`lap, turn`, limit, leaseMs })}`;
 }
 
-function leaseRoutine({ table, key, columns }: DueTable, options: TurnOptions): Statement {
+function leaseRoutine(due: TurnTable, options: TurnOptions): Statement {
+  const { table, key, account = sql`account_id` } = due;
   const { limit, leaseMs, only = sql`true` } = options;
   const isRoutine = sql`${isDue('routine')} and check_at > '-infinity' and ${only}`;
   return sql`
     with oldest as (
-      select ${key} as oldest_id, account_id, check_at
+      select ${key} as oldest_id, ${account} as oldest_account, check_at
       from ${table}
       where ${isRoutine}
       order by check_at
@@ -67,12 +83,12 @@ function leaseRoutine({ table, key, columns }: DueTable, options: TurnOptions): 
     ranked as (
       select
         oldest_id as ranked_id, check_at as ranked_at,
-        row_number() over (partition by account_id order by check_at) as lap
+        row_number() over (partition by oldest_account order by check_at) as lap
       from oldest
       order by lap, ranked_at
       limit ${limit * SPARE}::int
     ),
-    ${lockAndLease({ table, key, columns }, { isDue: isRoutine, order: sql`lap, ranked_at`, limit, leaseMs })}`;
+    ${lockAndLease(due, { isDue: isRoutine, order: sql`lap, ranked_at`, limit, leaseMs })}`;
 }
 
 /** The rest of both: locks what was ranked, asks again whether it is due, and leases it. */
