@@ -242,6 +242,7 @@ CREATE INDEX refunds_contradicted ON refunds USING btree (id) WHERE hold_contrad
 CREATE INDEX refunds_ended_at ON refunds USING btree (ended_at) WHERE ended_at IS NOT NULL;
 CREATE UNIQUE INDEX refunds_hold ON refunds USING btree (hold_id);
 CREATE INDEX refunds_open ON refunds USING btree (end_to_end_id) WHERE status = ANY (ARRAY['intent'::text, 'processing'::text]);
+CREATE INDEX refunds_requested ON refunds USING btree (account_id) WHERE check_at = '-infinity'::timestamp with time zone;
 
 create table suspended_disputes (
   infraction_id text not null,
@@ -291,6 +292,7 @@ create table suspense_resolutions (
 ) with (fillfactor=80);
 CREATE INDEX suspense_resolutions_check_at ON suspense_resolutions USING btree (check_at) WHERE check_at IS NOT NULL;
 CREATE UNIQUE INDEX suspense_resolutions_item ON suspense_resolutions USING btree (item_id) WHERE status <> 'failed'::text;
+CREATE INDEX suspense_resolutions_requested ON suspense_resolutions USING btree (COALESCE(owner_id, '00000000-0000-0000-0000-000000000000'::uuid)) WHERE check_at = '-infinity'::timestamp with time zone;
 
 CREATE OR REPLACE FUNCTION charges.lifetime_steps()
  RETURNS integer[]

@@ -8,11 +8,12 @@ import { createReturnOrders } from '#returns/return-orders.sql.ts';
 import type { RefundRow } from './refund-row.ts';
 import { REFUND_COLUMNS, type RefundRecord, toRefundRow } from './refunds.sql.ts';
 
-/** Calls that order refunds, and the leases of status checks. Reads `refunds_check_at`. */
+/** Calls that order refunds, and the leases of status checks. Reads `refunds_requested` and `refunds_check_at`. */
 export const refundOrders = createReturnOrders<RefundRow, RefundRecord>({
   table: sql`refunds`,
   name: 'refund',
   columns: REFUND_COLUMNS,
+  account: sql`account_id`,
   isOpen: sql`status = 'processing'`,
   toRow: toRefundRow,
 });

@@ -28,6 +28,7 @@ export function startRefundsJob(deps: FollowRefundDeps & { signal: WakeSignal })
     leaseMs,
     acquirerTimeoutMs: deps.acquirerTimeoutMs,
     handle: (leased) => followRefund(deps, leased),
+    accountOf: ({ accountId }) => accountId,
     describe: ({ id }) => ({ refund_id: id }),
   });
 }

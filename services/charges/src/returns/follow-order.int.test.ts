@@ -78,10 +78,10 @@ function kindOf(table: 'refunds' | 'suspense_resolutions'): Kind {
       );
       const lease = { limit: 10, leaseMs: LEASE_MS };
       if (table === 'refunds') {
-        const rows = await refundOrders.leaseDue(database.db, lease);
+        const rows = await refundOrders.leaseDue(database.db, 'routine', lease);
         await Promise.all(rows.map((row) => followRefund(deps, { row, callBeforeMs })));
       } else {
-        const rows = await returnItemOrders.leaseDue(database.db, lease);
+        const rows = await returnItemOrders.leaseDue(database.db, 'routine', lease);
         await Promise.all(rows.map((row) => followItemReturn(deps, { row, callBeforeMs })));
       }
       return calls;
@@ -155,7 +155,7 @@ describe.each(['refunds', 'suspense_resolutions'] as const)('an order of %s', (t
   test('is not made under a lease that another process has taken over', async () => {
     const id = await kind.store();
     const orders = table === 'refunds' ? refundOrders : returnItemOrders;
-    const rows = await orders.leaseDue(database.db, { limit: 10, leaseMs: LEASE_MS });
+    const rows = await orders.leaseDue(database.db, 'routine', { limit: 10, leaseMs: LEASE_MS });
     const row = rows.find((one) => one.id === id);
     await kind.takeOver(id);
     expect(await orders.countCall(database.db, row as never)).toBeNull();

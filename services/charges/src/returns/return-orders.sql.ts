@@ -1,6 +1,7 @@
 import type { Counted } from '@pixmesh/acquirer-orders/order-calls';
-import { endLease, leaseDue, nextCheck } from '@pixmesh/postgres/due-rows';
+import { endLease, nextCheck, type Urgency } from '@pixmesh/postgres/due-rows';
 import type { AccountId } from '@pixmesh/kernel/ids';
+import { leaseDueInTurn, type LeaseTurn } from '@pixmesh/postgres/lease-in-turn';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
@@ -55,14 +56,16 @@ type OrderTable<Row, Stored> = {
   /** Begins the names of the statements. */
   name: string;
   columns: Statement;
+  /** Whose turn a row takes, as the index of requested checks has it. */
+  account: Statement;
   /** Rows of which the money may still be ordered. */
   isOpen: Statement;
   toRow(record: Stored): Row;
 };
 
 export type ReturnOrders<Row extends OrderRow> = {
-  /** Leases up to `limit` due rows, most urgent first. */
-  leaseDue(db: Queryable, options: { limit: number; leaseMs: number }): Promise<Row[]>;
+  /** Leases up to `limit` due rows, accounts in turn. Reads the indexes `<table>_requested` and `<table>_check_at`. */
+  leaseDue(db: Queryable, urgency: Urgency, turn: LeaseTurn): Promise<Row[]>;
   /**
    * Counts one more call to the acquirer before it is made: a crash in the middle leaves it unanswered. Null when
    * the row has moved since it was read or its lease is over: no call may be made then.
@@ -103,10 +106,7 @@ export function createReturnOrders<Row extends OrderRow, Stored extends object>(
 ): ReturnOrders<Row> {
   const { table, columns } = of;
   return {
-    leaseDue: async (db, options) => {
-      const statement = leaseDue({ table, key: sql`id`, columns }, options);
-      return (await db.query<Stored>(named(`${of.name}_lease_due`, statement))).map(of.toRow);
-    },
+    leaseDue: (db, urgency, turn) => leaseDueOrders(db, of, { ...turn, urgency }),
     countCall: async (db, row) => {
       const rows = await db.query<Stored>(
         named(
@@ -167,4 +167,14 @@ export function createReturnOrders<Row extends OrderRow, Stored extends object>(
     );
     return rows.length === 1;
   }
+}
+
+async function leaseDueOrders<Row, Stored extends object>(
+  db: Queryable,
+  { table, name, columns, account, toRow }: OrderTable<Row, Stored>,
+  options: LeaseTurn & { urgency: Urgency },
+): Promise<Row[]> {
+  const statement = leaseDueInTurn({ table, key: sql`id`, columns, account }, options);
+  const rows = await db.query<Stored>(named(`${name}_lease_${options.urgency}`, statement));
+  return rows.map(toRow);
 }

@@ -35,11 +35,15 @@ const COLUMNS = sql`
   id, item_id, end_to_end_id, charge_id, owner_id, account_id, amount, action, status, failure_reason, ordered_at,
   ${ORDER_COLUMNS}`;
 
-/** Calls that order returns of items, and the leases of their checks. Reads `suspense_resolutions_check_at`. */
+/**
+ * Calls that order returns of items, and the leases of their checks. Reads `suspense_resolutions_requested` and
+ * `suspense_resolutions_check_at`. The platform's items take the turns of the nil id.
+ */
 export const returnItemOrders = createReturnOrders<Resolution, ResolutionRecord>({
   table: sql`suspense_resolutions`,
   name: 'suspense_return',
   columns: COLUMNS,
+  account: sql`coalesce(owner_id, '00000000-0000-0000-0000-000000000000')`,
   isOpen: sql`status = 'processing' and ordered_at is null`,
   toRow: toResolution,
 });

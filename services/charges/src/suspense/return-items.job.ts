@@ -24,6 +24,7 @@ export function startReturnItemsJob(
     leaseMs,
     acquirerTimeoutMs,
     handle: (leased) => followItemReturn(deps, leased),
+    accountOf: ({ ownerId }) => ownerId,
     describe: ({ id }) => ({ resolution_id: id }),
   });
 }
