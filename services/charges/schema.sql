@@ -65,7 +65,7 @@ create table charges (
 CREATE UNIQUE INDEX charges_accepted_e2e ON charges USING btree (accepted_e2e) WHERE accepted_e2e IS NOT NULL;
 CREATE INDEX charges_by_class ON charges USING btree (list_class('api'::text, status, accepted_e2e, created_at, expires_at), created_at, id, expires_at);
 CREATE INDEX charges_check_at ON charges USING btree (check_at) WHERE check_at IS NOT NULL;
-CREATE INDEX charges_issuing_check_at ON charges USING btree (check_at) WHERE status = 'processing'::text AND check_at IS NOT NULL;
+CREATE INDEX charges_issuing ON charges USING btree (account_id, check_at) WHERE status = 'processing'::text AND check_at IS NOT NULL;
 CREATE INDEX charges_list ON charges USING btree (account_id, created_at, id) WHERE source = 'api'::text;
 CREATE INDEX charges_list_by_class ON charges USING btree (account_id, list_class(source, status, accepted_e2e, created_at, expires_at), created_at, id, expires_at) WHERE list_class(source, status, accepted_e2e, created_at, expires_at) IS NOT NULL;
 CREATE INDEX charges_reference ON charges USING btree (reference, created_at, id) WHERE reference IS NOT NULL;

@@ -1,7 +1,7 @@
 import type { AnswerWord } from '@pixmesh/acquirer/describe-answer';
 import type { ChargeId } from '@pixmesh/kernel/ids';
 import { endLease, IS_FREE, takeLease, type Urgency } from '@pixmesh/postgres/due-rows';
-import { leaseDueInTurn, type LeaseTurn } from '@pixmesh/postgres/lease-in-turn';
+import { leaseByAccount, leaseDueInTurn, type LeaseTurn } from '@pixmesh/postgres/lease-in-turn';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
@@ -13,7 +13,10 @@ const ISSUING_READ_MAX = 10_000;
 
 const CHARGES = { table: sql`charges`, key: sql`id`, columns: CHARGE_COLUMNS };
 
-/** Leases up to `limit` charges that are due in their issuing, accounts in turn. Reads `charges_issuing_check_at`. */
+/**
+ * Leases up to `limit` charges that are due in their issuing, accounts in turn, however many one of them has. Walks
+ * `charges_issuing`.
+ */
 export async function leaseIssuingCharges(
   db: Queryable,
   options: LeaseTurn,
@@ -23,7 +26,7 @@ export async function leaseIssuingCharges(
 
 export function leaseIssuingStatement(options: LeaseTurn): Statement {
   const only = sql`status = 'processing'`;
-  const due = leaseDueInTurn(CHARGES, { ...options, urgency: 'routine', only });
+  const due = leaseByAccount(CHARGES, { ...options, urgency: 'routine', only });
   return named('lease_issuing_charges', due);
 }
 
@@ -40,7 +43,8 @@ export async function leaseDueCharges(
 }
 
 /**
- * Seconds since the oldest charge in `processing` was created; 0 where there is none. Reads `charges_issuing_check_at`.
+ * Seconds since the oldest charge in `processing` was created; 0 where there is none. Reads `charges_issuing`; where more
+ * are in it than one scrape reads, the oldest of those.
  */
 export async function oldestIssuingSeconds(db: Queryable): Promise<number> {
   const [row] = await db.query<{ age: number }>(
@@ -51,7 +55,6 @@ export async function oldestIssuingSeconds(db: Queryable): Promise<number> {
         from (
           select created_at from charges
           where status = 'processing' and check_at is not null
-          order by check_at
           limit ${ISSUING_READ_MAX}
         ) as issuing`,
     ),

@@ -52,7 +52,7 @@ export async function findComparedCharges(
   return rows.map(toComparedCharge);
 }
 
-/** Ids of charges that are being issued, latest next check first. Reads `charges_issuing_check_at`. */
+/** Ids of charges that are being issued, latest next check first. Reads and sorts all of `charges_issuing`. */
 export async function findProcessingCharges(db: Queryable, limit: number): Promise<ChargeId[]> {
   const rows = await db.query<{ id: ChargeId }>(
     named(

@@ -43,7 +43,7 @@ export function startStatusCheckJob(
       },
       // A creation that waits for its answer does not stand behind those that only might be paid, and has its turn
       // beside requested checks that never end.
-      { take: (limit) => leaseIssuingCharges(db, { limit, leaseMs }), max: IN_FLIGHT_MAX },
+      { take: inTurn((turn) => leaseIssuingCharges(db, { ...turn, leaseMs })), max: IN_FLIGHT_MAX },
       {
         take: (limit) => leaseDueCharges(db, 'routine', { limit, leaseMs }),
         max: ROUTINE_BATCH,
