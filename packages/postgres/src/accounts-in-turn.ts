@@ -55,6 +55,9 @@ export function accountsInTurn(turns: Turns): Statement {
     )`;
 }
 
+/** How many rows are taken, behind whom, and of whom none. */
+export type InTurn = { limit: number; after: AccountId; except: readonly string[] };
+
 /** Of accounts that had their turns behind `after`, the last one. */
 function lastInTurn(after: AccountId, served: readonly AccountId[]): AccountId {
   const sorted = served.toSorted();
@@ -66,11 +69,11 @@ function lastInTurn(after: AccountId, served: readonly AccountId[]): AccountId {
  * their own.
  */
 export function inTurn<Row extends { accountId: AccountId }>(
-  take: (turn: { limit: number; after: AccountId }) => Promise<Row[]>,
-): (limit: number) => Promise<Row[]> {
+  take: (turn: InTurn) => Promise<Row[]>,
+): (limit: number, except?: readonly string[]) => Promise<Row[]> {
   let after = BEFORE_ALL_ACCOUNTS;
-  return async (limit) => {
-    const rows = await take({ limit, after });
+  return async (limit, except = []) => {
+    const rows = await take({ limit, after, except });
     after = lastInTurn(
       after,
       rows.map(({ accountId }) => accountId),

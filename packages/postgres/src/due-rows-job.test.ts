@@ -4,7 +4,7 @@ import { currentAccount, OWN_WORK } from '@pixmesh/fair-share/current-account';
 import { createWakeSignal } from '@pixmesh/service/wake-signal';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { eventually } from '@pixmesh/testkit/eventually';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { type DueRowsJobOptions, startDueRowsJob } from './due-rows-job.ts';
 
@@ -295,6 +295,83 @@ test('what waits for its pause keeps no place from a caller', async () => {
   });
   expect(places).toEqual([1]);
   await job[Symbol.asyncDispose]();
+});
+
+describe('a job that leaves room', () => {
+  type Owned = { id: string; owner: string };
+  const SLOW = 'slow';
+
+  function owned(owner: string, count: number): Owned[] {
+    return Array.from({ length: count }, (_, index) => ({ id: `${owner}${index}`, owner }));
+  }
+
+  /** A job of ten places whose work ends when it is told to; `begun` is whose. */
+  function aSharedJob(due: Owned[]) {
+    const begun: string[] = [];
+    const ends: (() => void)[] = [];
+    const source = {
+      max: 10,
+      take: (limit: number, except: readonly string[]) => {
+        const taken = due.filter(({ owner }) => !except.includes(owner)).slice(0, limit);
+        for (const row of taken) due.splice(due.indexOf(row), 1);
+        return Promise.resolve(taken);
+      },
+    };
+    const signal = createWakeSignal({ pollMs: 60_000 });
+    const job = startDueRowsJob<Owned>({
+      name: 'test job',
+      logger: createLogger('test', 'silent'),
+      signal,
+      inFlightMax: 10,
+      leavesRoom: true,
+      wakesAtEnds: false,
+      sources: [source],
+      handle: async ({ owner }) => {
+        begun.push(owner);
+        await new Promise<void>((resolve) => ends.push(resolve));
+      },
+      describe: ({ id }) => ({ row_id: id }),
+      parentOf: () => null,
+      accountOf: ({ owner }) => owner,
+    });
+    const stop = async () => {
+      due.length = 0;
+      const stopping = job[Symbol.asyncDispose]();
+      await eventually(async () => {
+        for (const end of ends.splice(0)) end();
+        await nextTurn();
+      });
+      await stopping;
+    };
+    return { job, signal, begun, ends, stop };
+  }
+
+  test('gives an account that is alone four fifths, and who comes next has a place before any work ends', async () => {
+    const due = owned(SLOW, 20);
+    const { signal, begun, ends, stop } = aSharedJob(due);
+    await eventually(() => expect(begun).toHaveLength(8));
+    due.push(...owned('next', 1));
+    signal.notify();
+    await eventually(() => expect(begun.slice(8)).toEqual(['next']));
+    // As work ends, what is due of the account follows without a poll.
+    ends.shift()?.();
+    ends.shift()?.();
+    await eventually(() => expect(begun.slice(9)).toEqual([SLOW, SLOW]));
+    await stop();
+  });
+
+  test('leaves rows that a caller takes to the turns where an account has its part', async () => {
+    const { job, begun, stop } = aSharedJob(owned(SLOW, 8));
+    const places: number[] = [];
+    const take = (rows: Owned[]) => (free: number) => {
+      places.push(free);
+      return Promise.resolve(rows.slice(0, free));
+    };
+    await eventually(() => expect(begun).toHaveLength(8));
+    await job.takeNow(1, take(owned(SLOW, 1)));
+    expect(places).toEqual([0]);
+    await stop();
+  });
 });
 
 test('where ends wake nothing, a free place does as long as more was due than there was room for', async () => {

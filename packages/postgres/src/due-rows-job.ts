@@ -1,4 +1,5 @@
 import { OWN_WORK, runForAccount } from '@pixmesh/fair-share/current-account';
+import { NIL_ID } from '@pixmesh/kernel/ids';
 import {
   type NextTurn,
   type PollingLoop,
@@ -9,7 +10,7 @@ import { createWakeSignal, type WakeSignal } from '@pixmesh/service/wake-signal'
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { continueFrom, type TraceParent, withSpan } from '@pixmesh/telemetry/tracing';
 
-import { createJobPlaces } from './job-places.ts';
+import { createJobPlaces, type JobPlaces } from './job-places.ts';
 
 const POLL_INTERVAL_MS = 250;
 /** The first pause after a failure, and the longest. */
@@ -17,8 +18,8 @@ const RETRY = { firstMs: POLL_INTERVAL_MS, maxMs: 2_000 };
 
 /** One way in which rows come due. */
 export type RowSource<Row> = {
-  /** Leases up to `limit` rows to this process, the most urgent first. */
-  take(limit: number): Promise<Row[]>;
+  /** Leases up to `limit` rows to this process, the most urgent first, and none of the accounts `except`. */
+  take(limit: number, except: readonly string[]): Promise<Row[]>;
   /** Rows in one turn. */
   max: number;
   /** The pause between two turns of this source; none where it is absent. */
@@ -60,7 +61,12 @@ export type DueRowsJobOptions<Row> = {
    * free place is one, where there was none for all. Default: true.
    */
   wakesAtEnds?: boolean;
-  /** In whose turns the work takes connections; null, or without it, in those of the installation itself. */
+  /**
+   * Whether an account leaves places for others, as `fourTimesFree` says: for work that takes as long as others take to
+   * answer. One that is alone has four fifths of the places. Sources take no rows of `except` then. Default: false.
+   */
+  leavesRoom?: boolean;
+  /** Whose the row is, and in whose turns the work takes connections; null, or without it, in those of the installation itself. */
   accountOf?(row: Row): string | null;
 };
 
@@ -101,7 +107,7 @@ export function startDueRowsJob<Row>(options: DueRowsJobOptions<Row>): DueRowsJo
     max: number,
     take: (places: number) => Promise<readonly Row[]>,
   ): Promise<void> {
-    const count = isStopping || isPlaceWanted(sources) ? 0 : Math.min(max, work.room());
+    const count = isStopping || isPlaceWanted(sources) ? 0 : Math.min(max, work.room([]));
     try {
       await work.fill(count, take);
     } finally {
@@ -117,14 +123,16 @@ export function startDueRowsJob<Row>(options: DueRowsJobOptions<Row>): DueRowsJo
   /** Rows taken by the sources that know no pause: while they give, the next turn follows at once. */
   async function takeDue(stopping: AbortSignal): Promise<number> {
     let taken = 0;
-    const hadRoom = work.room() > 0;
+    const hadRoom = work.room(work.withoutRoom()) > 0;
     for (const asked of leftOutFirst(sources)) {
       const { source } = asked;
       if (stopping.aborted || restMs(asked) > 0) continue;
       asked.lastTakenMs = performance.now();
-      const limit = Math.min(source.max, work.room());
-      const found = limit > 0 ? await work.fill(limit, source.take) : 0;
-      asked.hasMore = found === limit;
+      const except = work.withoutRoom();
+      const limit = Math.min(source.max, work.room(except));
+      const take = (places: number) => source.take(places, except);
+      const found = limit > 0 ? await work.fill(limit, take) : 0;
+      asked.hasMore = found === limit || except.length > 0;
       if (hadRoom) asked.wasLeftOut = limit === 0;
       if (source.intervalMs === undefined) taken += found;
     }
@@ -136,9 +144,7 @@ export function startDueRowsJob<Row>(options: DueRowsJobOptions<Row>): DueRowsJo
   }
 }
 
-type RowsInWork<Row> = {
-  /** Places that the next statement may ask for. */
-  room(): number;
+type RowsInWork<Row> = Pick<JobPlaces, 'room' | 'withoutRoom'> & {
   /** Has the rows that `take` answers worked on; the places are kept for them meanwhile. Answers how many there are. */
   fill(places: number, take: (places: number) => Promise<readonly Row[]>): Promise<number>;
   /** When all that is in work has ended. */
@@ -149,25 +155,29 @@ function createRowsInWork<Row>(
   options: DueRowsJobOptions<Row>,
   placeFreed: () => void,
 ): RowsInWork<Row> {
-  const places = createJobPlaces(options.inFlightMax);
+  const { inFlightMax, leavesRoom = false } = options;
+  const places = createJobPlaces(inFlightMax, { leavesRoom });
   const inFlight = new Set<Promise<void>>();
   return {
     room: places.room,
+    withoutRoom: places.withoutRoom,
     fill: (count, take) => places.keepDuring(count, async () => begin(await take(count))),
     ended: async () => void (await Promise.all(inFlight)),
   };
 
   function begin(rows: readonly Row[]): number {
     for (const row of rows) {
-      places.begin();
+      // As `accountsInTurn` has it, what belongs to no account is the nil id's.
+      const account = options.accountOf?.(row) ?? NIL_ID;
+      places.begin(account);
       const working = continueFrom(options.parentOf(row), () => workOn(options, row));
-      void track(inFlight, working).then(() => end());
+      void track(inFlight, working).then(() => end(account));
     }
     return rows.length;
   }
 
-  function end(): void {
-    places.end();
+  function end(account: string): void {
+    places.end(account);
     placeFreed();
   }
 }

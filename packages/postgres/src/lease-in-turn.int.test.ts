@@ -130,6 +130,19 @@ test('rows of accounts that are walked over are found by their index', async () 
   expect(rowsRead).toBeLessThan(200);
 });
 
+test.each([
+  ['requested', '-infinity'],
+  ['routine', '2020-01-01'],
+] as const)('of %s rows an account that is left out has no turn', async (urgency, checkAt) => {
+  await add(0, { first: 1, count: 3, checkAt });
+  await add(1, { first: 100, count: 2, checkAt });
+  await add(2, { first: 200, count: 2, checkAt });
+  const except = [accounts[0] ?? '', accounts[2] ?? ''];
+  const lease = leaseDueInTurn(THINGS, { urgency, limit: 1, leaseMs: LEASE_MS, except });
+  const taken = await db.query<Thing>(lease);
+  expect(taken.map(({ accountId }) => accountId)).toEqual([accounts[1]]);
+});
+
 test('what another process holds, and what is not yet due, is left alone', async () => {
   await add(0, { first: 1, count: 2, checkAt: '-infinity' });
   await add(1, { first: 3, count: 1, checkAt: '2020-01-01' });

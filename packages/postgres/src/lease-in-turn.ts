@@ -14,6 +14,8 @@ export type LeaseTurn = {
   leaseMs: number;
   /** The account served last; routine checks go by what has been due for longest instead. */
   after?: AccountId;
+  /** Accounts that take no turn. */
+  except?: readonly string[];
 };
 
 type TurnOptions = LeaseTurn & Pick<LeaseOptions, 'only'> & { urgency: Urgency };
@@ -42,12 +44,12 @@ export function leaseDueInTurn(due: TurnTable, options: TurnOptions): Statement 
  */
 export function leaseByAccount(due: TurnTable, options: TurnOptions): Statement {
   const { table, key, account = sql`account_id` } = due;
-  const { urgency, limit, leaseMs, after = BEFORE_ALL_ACCOUNTS, only = sql`true` } = options;
+  const { urgency, limit, after = BEFORE_ALL_ACCOUNTS, except = [], only = sql`true` } = options;
   const isAsked =
     urgency === 'requested' ? sql`check_at = '-infinity'` : sql`check_at > '-infinity'`;
   const isWork = sql`${isAsked} and ${isDue(urgency)} and ${only}`;
   return sql`
-    with recursive ${accountsInTurn({ table, isWork, after, limit, account })},
+    with recursive ${accountsInTurn({ table, isWork, after, limit: limit + except.length, account })},
     ranked as (
       select of_account.ranked_id, of_account.lap, ring.turn
       from ring
@@ -61,16 +63,16 @@ export function leaseByAccount(due: TurnTable, options: TurnOptions): Statement 
           limit ${limit}::int
         ) as candidate
       ) as of_account
-      where ring.turn > 0
+      where ring.turn > 0 and ring.ring_account <> all (${except}::uuid[])
       order by of_account.lap, ring.turn
       limit ${limit * SPARE}::int
     ),
-    ${lockAndLease(due, { isDue: isWork, order: sql`lap, turn`, limit, leaseMs })}`;
+    ${lockAndLease(due, { isDue: isWork, order: sql`lap, turn`, ...options })}`;
 }
 
 function leaseRoutine(due: TurnTable, options: TurnOptions): Statement {
   const { table, key, account = sql`account_id` } = due;
-  const { limit, leaseMs, only = sql`true` } = options;
+  const { limit, except = [], only = sql`true` } = options;
   const isRoutine = sql`${isDue('routine')} and check_at > '-infinity' and ${only}`;
   return sql`
     with oldest as (
@@ -85,10 +87,11 @@ function leaseRoutine(due: TurnTable, options: TurnOptions): Statement {
         oldest_id as ranked_id, check_at as ranked_at,
         row_number() over (partition by oldest_account order by check_at) as lap
       from oldest
+      where oldest_account <> all (${except}::uuid[])
       order by lap, ranked_at
       limit ${limit * SPARE}::int
     ),
-    ${lockAndLease(due, { isDue: isRoutine, order: sql`lap, ranked_at`, limit, leaseMs })}`;
+    ${lockAndLease(due, { isDue: isRoutine, order: sql`lap, ranked_at`, ...options })}`;
 }
 
 /** The rest of both: locks what was ranked, asks again whether it is due, and leases it. */

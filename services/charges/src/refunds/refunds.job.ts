@@ -8,8 +8,8 @@ import { countOverdue, refundOrders } from './refund-orders.sql.ts';
 import type { RefundRow } from './refund-row.ts';
 import { observeOverdue } from './refund-metrics.ts';
 
-/** Refunds that a process has under way at the acquirer at most. */
-const IN_FLIGHT_MAX = 8;
+/** Refunds that a process has under way at the acquirer at most, eight of them for an account that is alone. */
+const IN_FLIGHT_MAX = 10;
 /** Room for a token and our own statements. */
 const LEASE_MARGIN_MS = 2_000;
 

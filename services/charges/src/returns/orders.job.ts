@@ -44,11 +44,12 @@ export function startOrdersJob<Row extends OrderRow>(options: OrdersJobOptions<R
     inFlightMax,
     sources: [
       { take: inTurn((turn) => take('requested', turn)), max: inFlightMax },
-      { take: (limit) => take('routine', { limit }), max: inFlightMax },
+      { take: (limit, except) => take('routine', { limit, except }), max: inFlightMax },
     ],
     handle: (leased) => options.handle(leased),
     describe: ({ row }) => options.describe(row),
     parentOf: ({ row }) => row.checkTraceparent,
+    leavesRoom: true,
     accountOf: ({ row }) => accountOf(row),
   });
 

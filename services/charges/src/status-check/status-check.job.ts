@@ -11,9 +11,10 @@ import { type CheckChargeDeps, checkChargeStatus } from './check-charge.ts';
 
 /**
  * Exchanges with the acquirer that the job has under way at most. A callback that finds a place is checked by the
- * statement that takes it in; without a place another statement has to lease its charge.
+ * statement that takes it in; without a place another statement has to lease its charge. An account that is alone has 32
+ * of them, however slow its checks are.
  */
-const IN_FLIGHT_MAX = 32;
+const IN_FLIGHT_MAX = 40;
 /** Routine checks in one run, and the pause between two runs: at most 40 a second. */
 const ROUTINE_BATCH = 10;
 const ROUTINE_INTERVAL_MS = 250;
@@ -45,7 +46,7 @@ export function startStatusCheckJob(
       // beside requested checks that never end.
       { take: inTurn((turn) => leaseIssuingCharges(db, { ...turn, leaseMs })), max: IN_FLIGHT_MAX },
       {
-        take: (limit) => leaseDueCharges(db, 'routine', { limit, leaseMs }),
+        take: (limit, except) => leaseDueCharges(db, 'routine', { limit, except, leaseMs }),
         max: ROUTINE_BATCH,
         intervalMs: ROUTINE_INTERVAL_MS,
       },
@@ -55,6 +56,7 @@ export function startStatusCheckJob(
     handle: async (charge) => void (await checkCharge(deps, charge)),
     describe: (charge) => ({ charge_id: charge.id }),
     parentOf: (charge) => charge.checkTraceparent,
+    leavesRoom: true,
     accountOf: (charge) => charge.accountId,
   });
 }

@@ -6,8 +6,10 @@ import { startOrdersJob } from '#returns/orders.job.ts';
 import { followItemReturn, type ReturnItemDeps } from './follow-item-return.ts';
 import { type Resolution, returnItemOrders } from './resolutions.sql.ts';
 
-/** Returns that the job has under way at most: operators decide them one by one. */
-const IN_FLIGHT_MAX = 4;
+/**
+ * Returns that the job has under way at most, four of them for an owner who is alone: operators decide them one by one.
+ */
+const IN_FLIGHT_MAX = 5;
 
 /** Orders returns of items in suspense from the acquirer, and follows them to their end. */
 export function startReturnItemsJob(

@@ -114,6 +114,23 @@ test('checks at an acquirer that hangs are bounded, and go on when it answers', 
   await job[Symbol.asyncDispose]();
 });
 
+test('checks of one account that hang leave places for another account', async () => {
+  const slow = new Set((await sentPayouts(100)).map(toAcquirerId));
+  const gate = Promise.withResolvers<void>();
+  const { job, signal, checks } = startJob(async (idEnvio) => {
+    if (slow.has(idEnvio)) await gate.promise;
+    return AT_WORK;
+  });
+  await eventually(() => expect(checks).toHaveLength(32));
+  const [other] = (await sentPayouts(1)) as [PayoutId];
+  await requestCheck(database.db, other, null);
+  signal.notify();
+  await eventually(() => expect(checks).toContain(toAcquirerId(other)));
+  expect(checks).toHaveLength(33);
+  gate.resolve();
+  await job[Symbol.asyncDispose]();
+});
+
 test('a check that fails is logged by the payout’s id alone and repeated when its lease ends', async () => {
   const [id] = (await sentPayouts(1)) as [PayoutId];
   let isBroken = true;

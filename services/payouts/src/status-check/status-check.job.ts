@@ -8,8 +8,8 @@ import { checkPayoutStatus } from './check-payout.ts';
 import { leaseDuePayouts, postponeChecks } from './payout-checks.sql.ts';
 import type { StatusCheckDeps } from './status-check-deps.ts';
 
-/** Exchanges with the acquirer that the job has under way at most. */
-const IN_FLIGHT_MAX = 32;
+/** Exchanges with the acquirer that the job has under way at most, 32 of them for an account that is alone. */
+const IN_FLIGHT_MAX = 40;
 /**
  * Routine checks in one run, and the pause between two runs: at most 320 a second, so that ten thousand payouts
  * without an answer are checked within a minute.
@@ -39,7 +39,7 @@ export function startStatusCheckJob(
         max: IN_FLIGHT_MAX,
       },
       {
-        take: (limit) => leaseDuePayouts(db, 'routine', { limit, leaseMs }),
+        take: (limit, except) => leaseDuePayouts(db, 'routine', { limit, except, leaseMs }),
         max: ROUTINE_BATCH,
         intervalMs: ROUTINE_INTERVAL_MS,
       },
@@ -51,6 +51,7 @@ export function startStatusCheckJob(
     handle: (payout) => checkPayoutStatus(deps, payout),
     describe: (payout) => ({ payout_id: payout.id }),
     parentOf: (payout) => payout.checkTraceparent,
+    leavesRoom: true,
     accountOf: (payout) => payout.accountId,
   });
 
