@@ -100,8 +100,7 @@ async function admit(
 ): Promise<void> {
   const caller = await readCaller(deps, request);
   keepConnection(request);
-  const endAdmission = await deps.admitRequest(caller, reply);
-  if (endAdmission !== null) afterRequest({ request, reply }, endAdmission);
+  afterRequest({ request, reply }, await deps.admitRequest(caller, reply));
   requireScope(route, caller);
   request.creationId = readCreationId(route, caller, request.raw.rawHeaders);
 }

@@ -8,6 +8,8 @@ type FlightLimit = { counter: string; max: number; refusal: string };
 export type CountedLimits = {
   windows: readonly WindowLimit[];
   flights: readonly FlightLimit[];
+  /** Where this process counts the request as in flight, limited or not. */
+  inFlight: readonly string[];
 };
 
 /** What the installation allows a key that has no limit of its own; null: everything (decision 24). */
@@ -65,6 +67,7 @@ export function limitsOf(
   return {
     windows: windows.filter((limit) => limit !== false),
     flights: flights.filter((limit) => limit !== false),
+    inFlight: [COUNTERS.inFlight(keyId), COUNTERS.inFlight(accountId)],
   };
 }
 

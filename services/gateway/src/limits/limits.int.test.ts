@@ -148,6 +148,25 @@ test.each(['account', 'key'])(
   },
 );
 
+test.each(['account', 'key'])(
+  'what is in flight of one %s when its limit is set counts from the next request',
+  async (whose) => {
+    const tenant = await first.createTenant();
+    const held = holdAnswers();
+    const running = [readCharge(first, tenant), readCharge(first, tenant)];
+    await eventually(() => expect(held).toHaveLength(2));
+    await (whose === 'key' ? limitKey : limitAccount)(tenant, { requests_in_flight_max: 2 });
+    expect((await first.request(tenant.key, 'GET', '/v1/account')).status).toBe(429);
+    const shown = await readLimits(tenant);
+    const [ofKey] = shown['keys'] as Record<string, unknown>[];
+    const { requests_in_flight: used } = whose === 'key' ? (ofKey ?? {}) : shown;
+    expect(used).toEqual({ max: 2, used: 2 });
+    answerHeld(held);
+    expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200]);
+    await eventually(async () => expect(await askBoth(tenant)).toEqual([200, 200]));
+  },
+);
+
 test('a client that leaves does not end what is done for its request', async () => {
   const tenant = await first.createTenant();
   await limitKey(tenant, { requests_in_flight_max: 1 });

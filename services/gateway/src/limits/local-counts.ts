@@ -12,19 +12,26 @@ export const FLIGHT_RETRY_MS = 1_000;
 
 type Window = { count: number; endsMs: number };
 
-/** What this process has let pass, whether Redis knows of it or not: its own share where Redis is away. */
+/**
+ * What this process has let pass, whether Redis knows of it or not: its own share where Redis is away. What is in flight
+ * is counted without a limit too, so that one which is set counts what is in flight already.
+ */
 export class LocalCounts {
   /** In the order in which they opened. */
   readonly #windows = new Map<string, Window>();
   readonly #flights = new Map<string, number>();
 
-  verdict({ windows, flights }: CountedLimits): Verdict {
-    for (const { counter, max, refusal } of windows) {
+  verdict(limits: CountedLimits): Verdict {
+    for (const { counter, max, refusal } of limits.windows) {
       const window = this.#openWindow(counter);
       if (window && window.count >= max) {
         return { kind: 'exceeded', refusal, retryAfterMs: window.endsMs - performance.now() };
       }
     }
+    return this.flightVerdict(limits);
+  }
+
+  flightVerdict({ flights }: CountedLimits): Verdict {
     for (const { counter, max, refusal } of flights) {
       if (this.inFlight(counter) >= max) {
         return { kind: 'exceeded', refusal, retryAfterMs: FLIGHT_RETRY_MS };
@@ -33,17 +40,17 @@ export class LocalCounts {
     return WITHIN;
   }
 
-  begin({ windows, flights }: CountedLimits): void {
+  begin({ windows, inFlight }: CountedLimits): void {
     for (const { counter, windowMs } of windows) {
       const window = this.#openWindow(counter);
       if (window) window.count += 1;
       else this.#open(counter, windowMs);
     }
-    for (const { counter } of flights) this.#flights.set(counter, this.inFlight(counter) + 1);
+    for (const counter of inFlight) this.#flights.set(counter, this.inFlight(counter) + 1);
   }
 
-  end({ flights }: CountedLimits): void {
-    for (const { counter } of flights) {
+  end({ inFlight }: CountedLimits): void {
+    for (const counter of inFlight) {
       const left = this.inFlight(counter) - 1;
       if (left > 0) this.#flights.set(counter, left);
       else this.#flights.delete(counter);

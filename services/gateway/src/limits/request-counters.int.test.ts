@@ -69,12 +69,13 @@ afterAll(async () => {
 const perWindow = (max: number, windowMs = 600_000): CountedLimits => ({
   windows: [{ counter: `pixmesh:minute:${newId()}`, max, windowMs, refusal: 'rate' }],
   flights: [],
+  inFlight: [],
 });
 
-const atOnce = (max: number): CountedLimits => ({
-  windows: [],
-  flights: [{ counter: `pixmesh:in-flight:${newId()}`, max, refusal: 'flight' }],
-});
+function atOnce(max: number): CountedLimits {
+  const counter = `pixmesh:in-flight:${newId()}`;
+  return { windows: [], flights: [{ counter, max, refusal: 'flight' }], inFlight: [counter] };
+}
 
 function admitted(admission: Admission): Extract<Admission, { kind: 'admitted' }> {
   if (admission.kind === 'admitted') return admission;
@@ -125,7 +126,7 @@ test('a place in flight is free again when its request ends, at every gateway', 
 });
 
 test('what is refused by one limit is counted by none', async () => {
-  const wide = { ...perWindow(9), flights: atOnce(9).flights };
+  const wide = { ...atOnce(9), windows: perWindow(9).windows };
   const limits = { ...wide, windows: [...wide.windows, ...perWindow(1).windows] };
   admitted(await one.admit(limits)).end();
   for (let count = 0; count < 3; count += 1) {
@@ -183,7 +184,7 @@ test(
 );
 
 test('nothing stays in Redis for longer than a window or a lease', async () => {
-  const limits = { ...perWindow(5, 30_000), flights: atOnce(5).flights };
+  const limits = { ...atOnce(5), windows: perWindow(5, 30_000).windows };
   admitted(await one.admit(limits));
   const redis = await connectTestRedis();
   try {
@@ -201,7 +202,7 @@ test('without Redis each gateway goes by what it has let pass itself, and says s
   lines.length = 0;
   await using alone = startCounters({ address: { url: 'redis://127.0.0.1:1' } });
   await using besides = startCounters({ address: { url: 'redis://127.0.0.1:1' } });
-  const limits = { ...perWindow(3), flights: atOnce(2).flights };
+  const limits = { ...atOnce(2), windows: perWindow(3).windows };
   for (const counters of [alone, besides]) {
     admitted(await counters.admit(limits)).end();
     const second = admitted(await counters.admit(limits));
@@ -298,7 +299,7 @@ test(
       address: testRedis('gateway', proxy.port),
       timeoutMs: 250,
     });
-    const limits = { ...perWindow(1), flights: atOnce(1).flights };
+    const limits = { ...atOnce(1), windows: perWindow(1).windows };
     const [window] = limits.windows.map(({ counter }) => counter);
     const [flight] = limits.flights.map(({ counter }) => counter);
     const redis = await connectTestRedis();

@@ -37,8 +37,12 @@ export class RequestCounters implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Never throws and never waits long. What is exceeded holds no place. */
+  /**
+   * Never throws and never waits long. What is exceeded holds no place. What this process has in flight counts where
+   * Redis knows of less, because the limit was set since.
+   */
   async admit(limits: CountedLimits): Promise<Admission> {
+    if (limits.windows.length + limits.flights.length === 0) return this.#begin(limits);
     const held = { limits, requestId: newId() };
     const { redis } = this.#options;
     let isAsked = false;
@@ -46,18 +50,27 @@ export class RequestCounters implements AsyncDisposable {
       isAsked = true;
       return counts.admit(held);
     });
-    const verdict = shared ?? this.#local.verdict(limits);
+    const verdict = this.#verdict(limits, shared);
     if (verdict.kind === 'exceeded') {
       // Redis may still admit, late, what it was asked about. In its window the request stays counted.
-      if (isAsked && shared === null) redis?.end(held);
+      if (isAsked && shared?.kind !== 'exceeded') redis?.end(held);
       return verdict;
     }
+    return this.#begin(limits, () => redis?.end(held));
+  }
+
+  #verdict(limits: CountedLimits, shared: Verdict | null): Verdict {
+    if (shared === null) return this.#local.verdict(limits);
+    return shared.kind === 'within' ? this.#local.flightVerdict(limits) : shared;
+  }
+
+  #begin(limits: CountedLimits, endShared?: () => void): Admission {
     this.#local.begin(limits);
     return {
       kind: 'admitted',
       end: () => {
         this.#local.end(limits);
-        redis?.end(held);
+        endShared?.();
       },
     };
   }
@@ -72,11 +85,15 @@ export class RequestCounters implements AsyncDisposable {
       windows: await Promise.all(windows.map(counts.inWindow)),
       flights: await Promise.all(flights.map(counts.inFlight)),
     }));
-    if (shared !== null) return { isShared: true, ...shared };
+    const here = flights.map((counter) => this.#local.inFlight(counter));
+    if (shared !== null) {
+      const inFlight = shared.flights.map((count, at) => Math.max(count, here[at] ?? 0));
+      return { isShared: true, windows: shared.windows, flights: inFlight };
+    }
     return {
       isShared: false,
       windows: windows.map((counter) => this.#local.inWindow(counter)),
-      flights: flights.map((counter) => this.#local.inFlight(counter)),
+      flights: here,
     };
   }
 
