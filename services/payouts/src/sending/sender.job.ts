@@ -37,7 +37,7 @@ export type Sender = PollingLoop & {
 
 /**
  * Sends due payouts for as long as the process lives. Calls in flight are bounded by the slots over all
- * replicas; accounts take turns (decision 132).
+ * replicas; accounts take turns (decision 132). Slots are few, and none is left free for the next account (ADR 0024).
  */
 export function startSender(deps: SenderDeps): Sender {
   const { db, logger, slots, signal, acquirerTimeoutMs } = deps;
