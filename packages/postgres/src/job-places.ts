@@ -29,7 +29,9 @@ export function createJobPlaces(max: number, { leavesRoom }: { leavesRoom: boole
       return roomOf(Math.max(0, ...others.map(heldBy)) + kept, free());
     },
     withoutRoom: () =>
-      leavesRoom ? [...held.keys()].filter((account) => !fourTimesFree(heldBy(account), free())) : [],
+      leavesRoom
+        ? [...held.keys()].filter((account) => !fourTimesFree(heldBy(account), free()))
+        : [],
     keepDuring: async (places, take) => {
       kept += places;
       try {
