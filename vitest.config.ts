@@ -61,6 +61,8 @@ export default defineConfig({
           maxWorkers: UNIT_WORKERS,
           // Properties take seconds on a busy machine; a unit that waits for anything still ends here.
           testTimeout: 20_000,
+          // Some install or list packages, beside the check of a usual run.
+          hookTimeout: 60_000,
         },
       },
       {
