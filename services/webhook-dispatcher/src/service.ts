@@ -33,6 +33,7 @@ import { startProcessHeartbeat } from '#start-heartbeat.ts';
 import { startIntake } from '#start-intake.ts';
 import { startSending } from '#start-sending.ts';
 import { createRedisWakeUp, type WakeUp } from '#wake-up/redis-wake-up.ts';
+import { createWakeSenders } from '#wake-up/wake-senders.ts';
 
 import { buildApp } from './app.ts';
 import type { DispatcherConfig } from './config.ts';
@@ -88,10 +89,7 @@ export async function startWebhookDispatcher(
     if (sender !== null) use('resealing', startResealingJob({ config, db, logger }));
     const redis = openRedis(config, { logger, onHint: sender?.wake ?? null });
     if (redis !== null) use('redis', redis);
-    const wakeSenders = (laneIds: readonly string[]): void => {
-      sender?.wake(laneIds);
-      redis?.publish(laneIds);
-    };
+    const wakeSenders = createWakeSenders({ sender, redis });
     const parts = { config, db, logger, clock, wakeSenders };
     if (sender !== null) use('recoveries', startRecoveries(parts));
     const dispatches = doubles.isDispatched ?? isDispatched;
