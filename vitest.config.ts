@@ -10,7 +10,7 @@ import { SlowestFirst } from './tests/setup/slowest-first.ts';
 process.env['NODE_COMPILE_CACHE'] ??= path.resolve('node_modules/.cache/node-compile');
 
 /** Some wait for time limits of connections. */
-const UNIT_WORKERS = 5;
+const UNIT_WORKERS = 3;
 /** Files of the int ring wait for leases, brokers and processes more than they work. */
 const INT_WORKERS = 5;
 
@@ -61,7 +61,7 @@ export default defineConfig({
           maxWorkers: UNIT_WORKERS,
           // Properties take seconds on a busy machine; a unit that waits for anything still ends here.
           testTimeout: 20_000,
-          // Some install or list packages, beside the check of a usual run.
+          // Some install or list packages.
           hookTimeout: 60_000,
         },
       },

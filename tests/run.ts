@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 
 import { listLongParts, PART_LIMIT_MS } from './runs/long-parts.ts';
 import { runCommand } from './runs/run-command.ts';
-import { type Ring, runRing } from './runs/run-ring.ts';
+import { runRing } from './runs/run-ring.ts';
 import { beginTestRun } from './runs/test-run.ts';
 
 /**
@@ -26,10 +26,9 @@ else process.exitCode = values.long ? await runLong(values.part) : await runUsua
 
 async function runUsual(): Promise<number> {
   const run = beginTestRun();
-  const runOne = (ring: Ring) => run.step(ring, () => runRing(ring, { limitMs: RING_LIMIT_MS }));
-  // Units mostly wait, for time limits of connections.
-  await Promise.all([run.step('check', runCheck), runOne('unit')]);
-  for (const ring of ['int', 'e2e'] as const) await runOne(ring);
+  await run.step('check', runCheck);
+  for (const ring of ['unit', 'int', 'e2e'] as const)
+    await run.step(ring, () => runRing(ring, { limitMs: RING_LIMIT_MS }));
   return run.end();
 }
 

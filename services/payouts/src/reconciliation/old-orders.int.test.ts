@@ -19,7 +19,7 @@ test('a full run compares a known order that is older than what it lists', async
   await sides.simulator.control('POST', '/control/sends', {
     amount: 700,
     id_envio: id,
-    requested_at: new Date(Date.now() - 100 * DAY_MS).toISOString(),
+    requested_at: new Date(Date.now() - 130 * DAY_MS).toISOString(),
   });
   expect(await fullRun([])).toEqual([]);
   expect(await fullRun([id])).toMatchObject([{ kind: 'missing_right', id, amountCents: 700n }]);
