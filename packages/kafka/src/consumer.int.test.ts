@@ -1,4 +1,3 @@
-import { HoldSettled } from '@pixmesh/contracts/messages/ledger-event.v1';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -151,24 +150,6 @@ describe('while a dependency is away', () => {
     await eventually(() => expect(handled).toEqual([1]));
     expect(reasons).toEqual(['empty value']);
   });
-});
-
-test('what is for others is passed by, and own messages among it are handled; a stop meanwhile is quick', async () => {
-  const { consumer, parked, groupId } = mesh.consume(async (number) => void handled.push(number));
-  const forOthers = { type: HoldSettled.type, value: null, partition: 1 };
-  for (let number = 1; number <= 20; number += 1) {
-    await mesh.sendRaw([forOthers]);
-    if (number % 5 === 0) await mesh.sendNumbered(number);
-  }
-  await eventually(() => expect(handled).toEqual([5, 10, 15, 20]));
-  await mesh.sendRaw([forOthers, forOthers]);
-  const startedMs = performance.now();
-  await consumer.stop();
-  expect(performance.now() - startedMs).toBeLessThan(1_000);
-  mesh.consume(async (number) => void handled.push(number), { groupId });
-  await mesh.sendNumbered(25);
-  await eventually(() => expect(handled).toEqual([5, 10, 15, 20, 25]));
-  expect(parked).toEqual([]);
 });
 
 describe('a stop', () => {

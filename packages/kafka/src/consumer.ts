@@ -4,7 +4,6 @@ import type { Topic } from '@pixmesh/contracts/topics';
 import { within } from '@pixmesh/kernel/within';
 import type { Consumer, EachBatchPayload } from 'kafkajs';
 
-import { createFetchRest } from './fetch-rest.ts';
 import { handleBatch } from './handle-batch.ts';
 import type { HandleMessageDeps } from './handle-message.ts';
 import { CLIENT_RETRY, createKafka, type KafkaOptions } from './kafka-client.ts';
@@ -64,8 +63,7 @@ export type RunningConsumer = {
 export function startConsumer(options: ConsumerOptions): RunningConsumer {
   const stopping = new AbortController();
   const activity = watchActivity();
-  const inHand = new Set<Promise<unknown>>();
-  const fetchRest = createFetchRest(stopping.signal);
+  const inHand = new Set<Promise<void>>();
   let leave = async (): Promise<void> => undefined;
   let connecting = connect();
   return {
@@ -109,14 +107,12 @@ export function startConsumer(options: ConsumerOptions): RunningConsumer {
       await offsets.stop();
       await consumer.disconnect().catch(() => undefined);
     };
-    consumer.on(consumer.events.FETCH_START, fetchRest.fetchBegins);
     const deps = { ...options, offsets, stopping: stopping.signal, waiting: new Set<string>() };
     await consumer.run({
       autoCommit: false,
       eachBatchAutoResolve: false,
       partitionsConsumedConcurrently: PARTITIONS_AT_ONCE_PER_TOPIC * options.topics.length,
-      eachBatch: (payload: EachBatchPayload) =>
-        fetchRest.after(keepInHand(handleBatch(deps, payload))),
+      eachBatch: (payload: EachBatchPayload) => keepInHand(handleBatch(deps, payload)),
     });
   }
 
@@ -127,10 +123,10 @@ export function startConsumer(options: ConsumerOptions): RunningConsumer {
     await connect();
   }
 
-  async function keepInHand<Answer>(batch: Promise<Answer>): Promise<Answer> {
+  async function keepInHand(batch: Promise<void>): Promise<void> {
     inHand.add(batch);
     try {
-      return await batch;
+      await batch;
     } finally {
       inHand.delete(batch);
     }

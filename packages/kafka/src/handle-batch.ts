@@ -34,12 +34,8 @@ type Payload = Pick<
 >;
 type Message = Payload['batch']['messages'][number];
 type InHand = { message: Message; handling: Promise<HandledMessage> };
-type BatchProgress = {
-  /** Whether a message of the batch has to come again: none that has not begun may overtake it. */
-  mustComeAgain: boolean;
-  /** Whether a message of it was not for others. */
-  hadOwn: boolean;
-};
+/** Whether a message of the batch has to come again: none that has not begun may overtake it. */
+type BatchProgress = { mustComeAgain: boolean };
 
 const FOR_OTHERS: Promise<HandledMessage> = Promise.resolve({ kind: 'handled' });
 
@@ -54,16 +50,14 @@ const pauses = counter(
  * is resolved only when all before it are. It ends early when the consumer stops, at its time limit and when a
  * dependency is away; messages that are not resolved by then are fetched again, from the first one on, and what some
  * of them had already done has their effects' own keys to recognise it by.
- *
- * Answers whether the next fetch may be late: all messages were for others, and no more are there already.
  */
-export async function handleBatch(deps: HandleBatchDeps, payload: Payload): Promise<boolean> {
+export async function handleBatch(deps: HandleBatchDeps, payload: Payload): Promise<void> {
   const { batch } = payload;
   const startedMs = performance.now();
   const session = keepSession(payload);
   const inHandMax = deps.concurrency?.max ?? 1;
   const inHand: InHand[] = [];
-  const progress: BatchProgress = { mustComeAgain: false, hadOwn: false };
+  const progress: BatchProgress = { mustComeAgain: false };
   const begin = handlerOf(deps, payload, progress);
   const coming = batch.messages.values();
   try {
@@ -81,20 +75,16 @@ export async function handleBatch(deps: HandleBatchDeps, payload: Payload): Prom
       if (oldest === undefined) break;
       session.begins();
       const outcome = await oldest.handling;
-      if (outcome.kind === 'unavailable') {
-        waitForDependency(deps, payload, outcome.error);
-        return false;
-      }
+      if (outcome.kind === 'unavailable') return waitForDependency(deps, payload, outcome.error);
       deps.waiting.delete(nameOf(batch));
       resolve(deps, payload, oldest.message.offset);
       // Rejects when the group rebalances: the rest of the batch may be another member's by now.
       await payload.heartbeat();
     }
     // A stopping consumer is handed batches until it has left; the pause keeps it from fetching them again.
-    if (deps.stopping.aborted) payload.pause();
+    if (deps.stopping.aborted) return void payload.pause();
     // Control records at the end of the batch reach no handler, and would hold the offset back.
-    else if (coming.next().done === true) resolve(deps, payload, batch.lastOffset());
-    return !progress.hadOwn && batch.offsetLag() === '0';
+    if (coming.next().done === true) resolve(deps, payload, batch.lastOffset());
   } finally {
     // No handler outlives its batch: the next fetch would begin the same messages beside it.
     await Promise.all(inHand.map(({ handling }) => handling));
@@ -120,7 +110,6 @@ function handlerOf(
   return (message) => {
     const readHeaders = () => toTextHeaders(message.headers ?? {});
     if (isForOthers(deps.handlers, typeOf(message), readHeaders)) return FOR_OTHERS;
-    progress.hadOwn = true;
     return watch(handleMessage(inOrder, toIncoming(deps.topicPrefix, batch, message)));
   };
 

@@ -1,6 +1,6 @@
 import { currentAccount, OWN_WORK, runForAccount } from '@pixmesh/fair-share/current-account';
 import * as fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { createMicroBatcher, writeOrHalve } from './micro-batcher.ts';
 
@@ -98,89 +98,6 @@ describe('a micro-batcher', () => {
     expect(batches).toEqual([
       ['a1', 'b1'],
       ['b2', 'b3'],
-    ]);
-  });
-});
-
-describe('a micro-batcher that gathers', () => {
-  const WRITE_MS = 2;
-  let batches: { atMs: number; size: number }[];
-  let submit: (count: number) => void;
-
-  beforeEach(() => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
-    const startedMs = performance.now();
-    batches = [];
-    const batcher = createMicroBatcher<number, number>({
-      batchMax: 64,
-      gatherMs: 8,
-      write: async (items) => {
-        batches.push({ atMs: performance.now() - startedMs, size: items.length });
-        await new Promise((resolve) => setTimeout(resolve, WRITE_MS));
-        return [...items];
-      },
-    });
-    submit = (count) => {
-      for (let item = 1; item <= count; item += 1) void batcher.submit(item);
-    };
-  });
-
-  afterEach(() => void vi.useRealTimers());
-
-  /** Time passes, and what is handed in begins in turns of the event loop, which is the real one. */
-  async function pass(ms: number): Promise<void> {
-    for (let passed = 0; passed <= ms; passed += 1) {
-      await new Promise((resolve) => setImmediate(resolve));
-      if (passed < ms) await vi.advanceTimersByTimeAsync(1);
-    }
-  }
-
-  test('waits for nothing behind an item that was alone', async () => {
-    submit(1);
-    await pass(1);
-    submit(3);
-    await pass(2);
-    expect(batches).toEqual([
-      { atMs: 0, size: 1 },
-      { atMs: 2, size: 3 },
-    ]);
-  });
-
-  test('begins the batch behind several items some time after their beginning', async () => {
-    submit(2);
-    await pass(1);
-    submit(1);
-    await pass(4);
-    submit(1);
-    await pass(10);
-    expect(batches).toEqual([
-      { atMs: 0, size: 2 },
-      { atMs: 8, size: 2 },
-    ]);
-  });
-
-  test('begins it once enough wait', async () => {
-    submit(2);
-    await pass(3);
-    submit(15);
-    await pass(1);
-    expect(batches).toHaveLength(1);
-    submit(1);
-    await pass(1);
-    expect(batches).toEqual([
-      { atMs: 0, size: 2 },
-      { atMs: 4, size: 16 },
-    ]);
-  });
-
-  test('is at rest after that time: an item that comes then is written at once', async () => {
-    submit(2);
-    await pass(12);
-    submit(1);
-    await pass(1);
-    expect(batches).toEqual([
-      { atMs: 0, size: 2 },
-      { atMs: 12, size: 1 },
     ]);
   });
 });

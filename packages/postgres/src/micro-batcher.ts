@@ -1,14 +1,10 @@
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { OWN_WORK, runForAccount } from '@pixmesh/fair-share/current-account';
 import { isBug } from '@pixmesh/kernel/app-error';
-import { within } from '@pixmesh/kernel/within';
 import { z } from 'zod';
 
 import { blamesContent } from './database-error.ts';
-
-/** So many waiting items share what a batch costs: they are not gathered any longer. */
-const ITEMS_ENOUGH = 16;
 
 export type MicroBatcher<Item, Outcome> = {
   /** Hands an item in and waits for what became of it. */
@@ -22,11 +18,11 @@ export type MicroBatcher<Item, Outcome> = {
 type Waiting<Item, Outcome> = { item: Item } & PromiseWithResolvers<Outcome>;
 
 /**
- * Writes what waits as one batch after the other, in the order in which it was handed in: under light load an item is
- * alone in its batch and waits for nothing, under heavy load many share one commit. `write` answers each item its
- * outcome, in order; what it throws is the answer to its whole batch and to everything that waits behind it, so that
- * nothing overtakes what has to come again. How much may wait is for the caller to bound. A batch takes its connection
- * in the turns of the installation itself, since its items belong to many accounts.
+ * Writes what waits as one batch after the other, in the order in which it was handed in, and without waiting for
+ * more: under light load an item is alone in its batch, under heavy load many share one commit. `write` answers each
+ * item its outcome, in order; what it throws is the answer to its whole batch and to everything that waits behind it,
+ * so that nothing overtakes what has to come again. How much may wait is for the caller to bound. A batch takes its
+ * connection in the turns of the installation itself, since its items belong to many accounts.
  */
 export function createMicroBatcher<Item, Outcome>(options: {
   batchMax: number;
@@ -36,20 +32,13 @@ export function createMicroBatcher<Item, Outcome>(options: {
    * to come again; null for those that may be written, or where all may.
    */
   behind?(outcomes: readonly Outcome[]): ((item: Item) => Outcome | null) | null;
-  /**
-   * From the beginning of a batch of several items to that of the next one at least, unless enough wait before. Absent:
-   * none waits for more, as behind an item that was alone.
-   */
-  gatherMs?: number;
 }): MicroBatcher<Item, Outcome> {
   const waiting: Waiting<Item, Outcome>[] = [];
   let running: Promise<void> | null = null;
-  let enoughWait: (() => void) | null = null;
   return {
     submit: async (item) => {
       const entry = { item, ...Promise.withResolvers<Outcome>() };
       waiting.push(entry);
-      if (waiting.length >= ITEMS_ENOUGH) enoughWait?.();
       running ??= runForAccount(OWN_WORK, work);
       return await entry.promise;
     },
@@ -60,23 +49,10 @@ export function createMicroBatcher<Item, Outcome>(options: {
   };
 
   async function work(): Promise<void> {
+    // What is handed in within this turn of the event loop, such as a fetch from the broker, goes together.
     await nextTurn();
-    while (waiting.length > 0) {
-      const startedMs = performance.now();
-      const batch = waiting.splice(0, options.batchMax);
-      await writeBatch(batch);
-      if (batch.length > 1) await gather(startedMs + (options.gatherMs ?? 0) - performance.now());
-    }
+    while (waiting.length > 0) await writeBatch(waiting.splice(0, options.batchMax));
     running = null;
-  }
-
-  async function gather(ms: number): Promise<void> {
-    if (ms <= 0 || waiting.length >= ITEMS_ENOUGH) return;
-    const enough = Promise.withResolvers<void>();
-    enoughWait = enough.resolve;
-    await within(ms, enough.promise, undefined);
-    enoughWait = null;
-    await nextTurn();
   }
 
   async function writeBatch(batch: readonly Waiting<Item, Outcome>[]): Promise<void> {
@@ -97,11 +73,6 @@ export function createMicroBatcher<Item, Outcome>(options: {
       else entry.resolve(outcome);
     }
   }
-}
-
-/** What is handed in within this turn of the event loop, such as a fetch from the broker, goes together. */
-async function nextTurn(): Promise<void> {
-  await setImmediate();
 }
 
 /**

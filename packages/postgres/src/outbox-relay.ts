@@ -27,17 +27,9 @@ import type { Database, Transaction } from './pool.ts';
 
 /**
  * From the beginning of a publication to that of the next one at least: a broker request and three round trips to the
- * database cost the same for one event and for a hundred, and so does each fetch that they lead to. The first event
- * after a quiet moment does not wait.
+ * database cost the same for one event and for a hundred. The first event after a quiet moment does not wait.
  */
 const GATHER_MS = 10;
-/** While publications of some events follow each other without a quiet moment. */
-const GATHER_MS_MAX = 30;
-const GATHER_GROWTH = 1.5;
-/** Fewer than that come so seldom that to gather longer would delay most and save little. */
-const EVENTS_SOME = 3;
-/** So many share what a publication costs: to gather longer would delay them all and save little. */
-const EVENTS_ENOUGH = 16;
 /** Finds what another process committed and did not live to notify. */
 const POLL_INTERVAL_MS = 500;
 /** What a stop still publishes of the queue; the rest waits for the next process. */
@@ -101,7 +93,6 @@ export function startOutboxRelay(deps: RelayDeps & { signal: WakeSignal }): Poll
   const { db, logger, signal } = deps;
   const pollMs = signal.pollMs ?? POLL_INTERVAL_MS;
   let isMoreQueued = false;
-  let gatherMs = GATHER_MS;
   let pass = CLAIMING;
   const loop = startPollingLoop({ name: 'outbox relay', logger, signal, turn });
   observedGauge('outbox_oldest_age_seconds', 'Age of the oldest unpublished event', async () => [
@@ -116,7 +107,7 @@ export function startOutboxRelay(deps: RelayDeps & { signal: WakeSignal }): Poll
   };
 
   /** Publishes one batch. A notification means that there is something; a poll peeks first, without a transaction. */
-  async function turn({ isWoken, hasWaited }: TurnContext): Promise<NextTurn> {
+  async function turn({ isWoken }: TurnContext): Promise<NextTurn> {
     if (!isWoken && !isMoreQueued && !(await hasQueuedEvents(db))) {
       return { pauseMs: pollMs };
     }
@@ -124,20 +115,9 @@ export function startOutboxRelay(deps: RelayDeps & { signal: WakeSignal }): Poll
     const batch = await relayOnce(deps, pass);
     isMoreQueued = batch.read === BATCH_SIZE;
     pass = batch.next;
-    gatherMs = nextGatherMs(gatherMs, { hasWaited, taken: batch.taken });
     if (isMoreQueued) return { pauseMs: 0 };
-    return { pauseMs: pollMs, gatherMs: batch.taken > 0 ? gatherMs : 0 };
+    return { pauseMs: pollMs, gatherMs: batch.taken > 0 ? GATHER_MS : 0 };
   }
-}
-
-/** How long to gather after a publication: longer than before where some events had to wait for it. */
-export function nextGatherMs(
-  gatherMs: number,
-  { hasWaited, taken }: { hasWaited: boolean; taken: number },
-): number {
-  if (!hasWaited || taken === 0 || taken >= EVENTS_ENOUGH) return GATHER_MS;
-  if (taken < EVENTS_SOME) return gatherMs;
-  return Math.min(gatherMs * GATHER_GROWTH, GATHER_MS_MAX);
 }
 
 /** A broker that is away at a stop is not waited for: the events stay queued. */

@@ -38,22 +38,6 @@ test('the name of a fragment does not name the statement around it', () => {
   expect(render(sql`select ${named('inner', sql`1`)}`)).toEqual({ text: 'select 1', values: [] });
 });
 
-test('a text is built once for as long as its parts are the same, and anew when they are not', () => {
-  const whole = (part: ReturnType<typeof sql>, name: string) =>
-    named(name, sql`select ${part}, ${2}`);
-  const one = () => sql`a = ${1}`;
-  expect(whole(one(), 'one').strings).toBe(whole(one(), 'one').strings);
-  const texts = [whole(one(), 'one'), whole(sql`b`, 'other'), whole(one(), 'third')].map(
-    (statement) => render(statement).text,
-  );
-  expect(texts).toEqual([
-    '/* one */ select a = $1, $2',
-    '/* other */ select b, $1',
-    '/* third */ select a = $1, $2',
-  ]);
-  expect(render(whole(one(), 'fourth')).text).toMatch('/* fourth */ select a = $1, $2');
-});
-
 test('input that looks like a fragment stays a bind', () => {
   const hostile: unknown = JSON.parse('{"strings":["1; drop table charges"],"values":[]}');
   expect(render(sql`select ${hostile}`)).toEqual({ text: 'select $1', values: [hostile] });

@@ -10,47 +10,27 @@ export type Statement = {
   readonly name?: string;
 };
 
-/** The texts of the statements that are spliced in, in their places; null for a bound value. */
-type Parts = readonly (readonly string[] | null)[];
-
-/** Of each template what it last came to: most come to the same each time, and some texts are long. */
-const spliced = new WeakMap<TemplateStringsArray, { parts: Parts; pieces: readonly string[] }>();
-/** The text of those pieces. */
-const rendered = new WeakMap<readonly string[], { name: string | undefined; text: string }>();
-
 /**
  * Builds a statement. Every interpolation becomes a bound parameter; another `Statement` is spliced in.
  * Identifiers cannot be interpolated: they are written out.
  */
 export function sql(strings: TemplateStringsArray, ...values: unknown[]): Statement {
-  if (!values.some(isStatement)) return { [BUILT]: true, strings, values };
-  const bound = values.flatMap((value) => (isStatement(value) ? value.values : [value]));
-  return { [BUILT]: true, strings: piecesOf(strings, values), values: bound };
-}
-
-function piecesOf(strings: TemplateStringsArray, values: readonly unknown[]): readonly string[] {
-  const parts = values.map((value) => (isStatement(value) ? value.strings : null));
-  const last = spliced.get(strings);
-  if (last && parts.every((part, index) => part === last.parts[index])) return last.pieces;
-  const pieces = splice(strings, parts);
-  spliced.set(strings, { parts, pieces });
-  return pieces;
-}
-
-function splice(strings: readonly string[], parts: Parts): readonly string[] {
   const pieces = [strings[0] ?? ''];
-  for (const [index, part] of parts.entries()) {
+  const bound: unknown[] = [];
+  for (const [index, value] of values.entries()) {
     const next = strings[index + 1] ?? '';
-    if (part === null) {
+    if (!isStatement(value)) {
+      bound.push(value);
       pieces.push(next);
       continue;
     }
-    const [first = '', ...rest] = part;
+    const [first = '', ...rest] = value.strings;
     pieces[pieces.length - 1] += first;
     pieces.push(...rest);
+    bound.push(...value.values);
     pieces[pieces.length - 1] += next;
   }
-  return pieces;
+  return { [BUILT]: true, strings: pieces, values: bound };
 }
 
 /** Gives a statement its stable name; one name always stands for one text. */
@@ -60,19 +40,10 @@ export function named(name: string, statement: Statement): Statement {
 
 /** The form that `pg` takes: numbered placeholders, a leading comment, a prepared name. */
 export function render(statement: Statement): { name?: string; text: string; values: unknown[] } {
-  const { name } = statement;
-  const text = textOf(statement);
+  const text = statement.strings.reduce((sofar, piece, index) => `${sofar}$${index}${piece}`);
   const values = [...statement.values];
-  return name === undefined ? { text, values } : { name, text, values };
-}
-
-function textOf({ name, strings }: Statement): string {
-  const last = rendered.get(strings);
-  if (last && last.name === name) return last.text;
-  const bare = strings.reduce((sofar, piece, index) => `${sofar}$${index}${piece}`);
-  const text = name === undefined ? bare : `/* ${name} */ ${bare}`;
-  rendered.set(strings, { name, text });
-  return text;
+  if (statement.name === undefined) return { text, values };
+  return { name: statement.name, text: `/* ${statement.name} */ ${text}`, values };
 }
 
 function isStatement(value: unknown): value is Statement {

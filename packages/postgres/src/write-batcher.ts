@@ -4,8 +4,6 @@ import { repeat } from './repeat.ts';
 
 /** Items of one statement. More would let one that is slow hold up too many. */
 const BATCH_MAX = 64;
-/** Most of what a statement costs is the same for two items and for many: where several come at once, more gather. */
-const GATHER_MS = 8;
 /** Two processes may write the same rows in another order; one of them is ended, and has written nothing. */
 const REPETITION = { triesMax: 3, mayRepeat: isRepeatable };
 /** Rows that are found locked one after the other: more of them are one lock of the whole table. */
@@ -20,10 +18,9 @@ type Written<Outcome> = { kind: 'written'; outcome: Outcome } | { kind: 'refused
 
 /**
  * Statements that arrive while one like them is under way share the next one: alone, each is written at once; under
- * load many share one round trip and one commit, and the next begins some milliseconds after one of several items.
- * `write` is one statement for all. It leaves nothing behind where it fails, and answers each item in order. An item
- * that the database refuses for what it says, that no statement can be made of, or whose row stays locked, is refused
- * alone.
+ * load many share one round trip and one commit. `write` is one statement for all. It leaves nothing behind where it
+ * fails, and answers each item in order. An item that the database refuses for what it says, that no statement can be
+ * made of, or whose row stays locked, is refused alone.
  */
 export function createWriteBatcher<Item, Outcome>(
   write: (items: readonly Item[]) => Promise<Outcome[]>,
@@ -31,7 +28,6 @@ export function createWriteBatcher<Item, Outcome>(
   const batcher = createMicroBatcher<Item, Written<Outcome>>({
     batchMax: BATCH_MAX,
     write: writeAll,
-    gatherMs: GATHER_MS,
   });
   return {
     submit: async (item) => {

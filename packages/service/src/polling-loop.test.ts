@@ -138,23 +138,6 @@ describe('a notification', () => {
     }
     expect(startsMs()).toEqual([0, 20, 40, 60, 80, 100]);
   });
-
-  test.each([
-    ['during a turn', 5, true],
-    ['within the gathering time', 15, true],
-    ['in a quiet moment', 25, false],
-  ])('%s tells the next turn whether it had to wait', async (_when, atMs, expected) => {
-    const waited: boolean[] = [];
-    const { signal } = aLoop(async ({ hasWaited }) => {
-      waited.push(hasWaited);
-      await new Promise((resolve) => setTimeout(resolve, 10));
-      return { pauseMs: POLL_MS, gatherMs: 20 };
-    });
-    await vi.advanceTimersByTimeAsync(atMs);
-    signal.notify();
-    await vi.advanceTimersByTimeAsync(30);
-    expect(waited).toEqual([false, expected]);
-  });
 });
 
 describe('a turn that fails', () => {

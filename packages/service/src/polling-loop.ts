@@ -10,8 +10,6 @@ const TURN_MS_MAX = 60_000;
 export type TurnContext = {
   /** Whether the loop was notified since its last turn began. */
   isWoken: boolean;
-  /** Whether that notification had to wait: it came during the last turn or before that had gathered for its time. */
-  hasWaited: boolean;
   /** Aborted once the loop is to stop, for turns of many steps. */
   stopping: AbortSignal;
 };
@@ -53,7 +51,6 @@ export function startPollingLoop(options: PollingLoopOptions): PollingLoop {
   const stopping = new AbortController();
   /** When the current turn began, or the next one is due at the latest. */
   let turnMs = performance.now();
-  let hasWaited = false;
   let failures = 0;
   let endPause: (() => void) | null = null;
   const running = loop();
@@ -73,24 +70,16 @@ export function startPollingLoop(options: PollingLoopOptions): PollingLoop {
       turnMs = startedMs;
       const isWoken = signal.take();
       try {
-        const next = await turn({ isWoken, hasWaited, stopping: stopping.signal });
+        const next = await turn({ isWoken, stopping: stopping.signal });
         recovered();
-        await rest(startedMs, next);
+        await pause(next.pauseMs, { isWakeable: true });
+        await pause(startedMs + (next.gatherMs ?? 0) - performance.now(), { isWakeable: false });
       } catch (error) {
         failed(error);
-        hasWaited = false;
         const retryMs = Math.min(retry.firstMs * 2 ** (failures - 1), retry.maxMs);
         await pause(retryMs, { isWakeable: false });
       }
     }
-  }
-
-  async function rest(startedMs: number, { pauseMs, gatherMs = 0 }: NextTurn): Promise<void> {
-    const isNotifiedSoon = signal.isNotified();
-    await pause(pauseMs, { isWakeable: true });
-    const leftMs = startedMs + gatherMs - performance.now();
-    hasWaited = signal.isNotified() && (isNotifiedSoon || leftMs > 0);
-    await pause(leftMs, { isWakeable: false });
   }
 
   function recovered(): void {
