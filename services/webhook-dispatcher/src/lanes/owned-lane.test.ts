@@ -10,7 +10,6 @@ import {
   endRequest,
   endSend,
   inFlightMaxOf,
-  noteFirstFound,
   type OwnedLane,
   PROBE_INTERVAL_MS,
   roomForRecovered,
@@ -201,19 +200,4 @@ test('a poll looks into lanes that were active, and into a bounded number of idl
   const lanes = [justFetched!, late!, active, later!];
   expect(toPoll(lanes, { idleMax: 9, nowMs: NOW_MS })).toEqual([active, late, later]);
   expect(toPoll(lanes, { idleMax: 1, nowMs: NOW_MS })).toEqual([active, later]);
-});
-
-test('a lane that wake-ups name is polled each 600 ms, unless it fails or something came that none had named', () => {
-  const lane = (changes: Partial<OwnedLane>) =>
-    aLane({ activeMs: NOW_MS - 100, fetchedMs: NOW_MS - 599, notifiedMs: NOW_MS, ...changes });
-  const named = lane({});
-  const failing = lane({ failureCount: 1 });
-  const unnamed = lane({ notifiedMs: -Infinity });
-  const polledAt = (nowMs: number) => toPoll([named, failing, unnamed], { idleMax: 9, nowMs });
-  expect(polledAt(NOW_MS)).toEqual([failing, unnamed]);
-  expect(polledAt(NOW_MS + 1)).toEqual([named, failing, unnamed]);
-  noteFirstFound(named, NOW_MS);
-  expect(polledAt(NOW_MS)).toEqual([failing, unnamed]);
-  noteFirstFound(named, NOW_MS + 1);
-  expect(polledAt(NOW_MS)).toEqual([named, failing, unnamed]);
 });

@@ -15,13 +15,10 @@ const RECOVERED_SHARE_OF_LANE = 1 / 3;
 /** One in so many sends of a lane is for retries and recovered deliveries, while any are due. */
 const OTHERS_EVERY = 10;
 
-/** A lane that had nothing to do for so long is idle. */
+/** A lane that had nothing to do for so long is polled more rarely: wake-ups tell of what comes. */
 const IDLE_AFTER_MS = 1_000;
-/**
- * Between two looks into a lane that is idle or that wake-ups come for. Short beside half of what a lease has beyond a
- * request, so that its lease is renewed in time, and a retry that falls due is sent within a second.
- */
-const RARE_POLL_MS = 600;
+/** Short beside half of what a lease has beyond a request, so that its lease is renewed in time. */
+const IDLE_POLL_MS = 600;
 
 /** A lane that this process serves. Instants are of the process's own clock. */
 export type OwnedLane = {
@@ -56,8 +53,6 @@ export type OwnedLane = {
   servedNumber: number;
   /** When it last had something to do. */
   activeMs: number;
-  /** When a wake-up last named it; `-Infinity` where a fetch has found what none had named. */
-  notifiedMs: number;
   /** When what is due in it was last fetched. */
   fetchedMs: number;
   /** Whether what is fetched next may have been sent already, by an owner that died. */
@@ -86,7 +81,6 @@ export function toOwnedLane(claim: ClaimedLane, leaseEndsMs: number): OwnedLane 
     isDraining: false,
     servedNumber: 0,
     activeMs: nowMs,
-    notifiedMs: -Infinity,
     fetchedMs: -Infinity,
     isTakenOver: claim.isTakenOver,
     repeatedCount: 0,
@@ -142,28 +136,11 @@ export function toPoll(
 ): OwnedLane[] {
   const [active, idle]: [OwnedLane[], OwnedLane[]] = [[], []];
   for (const lane of lanes) {
-    const isRecent = nowMs - lane.fetchedMs < RARE_POLL_MS;
-    if (nowMs - lane.activeMs >= IDLE_AFTER_MS) {
-      if (!isRecent) idle.push(lane);
-    } else if (!isRecent || needsEveryPoll(lane)) {
-      active.push(lane);
-    }
+    if (nowMs - lane.activeMs < IDLE_AFTER_MS) active.push(lane);
+    else if (nowMs - lane.fetchedMs >= IDLE_POLL_MS) idle.push(lane);
   }
   if (idle.length > idleMax) idle.sort((one, other) => one.fetchedMs - other.fetchedMs);
   return [...active, ...idle.slice(0, idleMax)];
-}
-
-/**
- * Whether only polls find what is due in it: retries of a lane that fails, and what other processes queue where no hint
- * comes from them. For any other lane a poll costs more than it finds: while it runs nothing is sent at once (ADR 0047).
- */
-function needsEveryPoll({ failureCount, notifiedMs }: OwnedLane): boolean {
-  return failureCount > 0 || notifiedMs === -Infinity;
-}
-
-/** A first attempt was found in it. Where no wake-up has named the lane since then, none can be relied on. */
-export function noteFirstFound(lane: OwnedLane, sinceMs: number): void {
-  if (lane.notifiedMs < sinceMs) lane.notifiedMs = -Infinity;
 }
 
 /** A delivery whose request begins. */

@@ -64,7 +64,6 @@ export function createQueuedSends(deps: QueuedSendsDeps): QueuedSends {
     keeper.markServed(lane);
     const fetchedMs = performance.now();
     lane.activeMs = fetchedMs;
-    lane.notifiedMs = fetchedMs;
     for (const due of queued) sends.begin({ due, lane, fetchedMs, wasRateLimited: false });
     return true;
   }

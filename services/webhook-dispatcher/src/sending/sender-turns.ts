@@ -1,7 +1,7 @@
 import type { Database } from '@pixmesh/postgres/pool';
 
 import type { OutcomeRecorder } from '#attempts/outcome-recorder.ts';
-import { type OwnedLane, toPoll } from '#lanes/owned-lane.ts';
+import { toPoll } from '#lanes/owned-lane.ts';
 import type { ScheduleClock } from '#schedule-clock.ts';
 
 import type { DeliveryRates } from './delivery-rates.ts';
@@ -75,7 +75,7 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
     for (const id of isAll ? keeper.lanes.keys() : laneIds) {
       const lane = keeper.lanes.get(id);
       if (lane === undefined) mayClaim = true;
-      else notify(lane, !isAll);
+      else lane.mayBeDue = true;
     }
   }
 
@@ -123,9 +123,4 @@ export function createSenderTurns(deps: TurnDeps): SenderTurns {
     const bounds = { idleMax: Math.ceil(inFlightMax * IDLE_SHARE), nowMs: performance.now() };
     for (const lane of toPoll(keeper.lanes.values(), bounds)) lane.mayBeDue = true;
   }
-}
-
-function notify(lane: OwnedLane, isNamed: boolean): void {
-  lane.mayBeDue = true;
-  if (isNamed) lane.notifiedMs = performance.now();
 }

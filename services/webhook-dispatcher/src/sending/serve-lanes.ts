@@ -3,7 +3,7 @@ import type { Database } from '@pixmesh/postgres/pool';
 import type { DueDelivery } from '#attempts/due-delivery.ts';
 import { sendsRepeated } from '#events.ts';
 import { cancelLanes } from '#lanes/cancel-lanes.sql.ts';
-import { countRepeats, noteFirstFound, type OwnedLane } from '#lanes/owned-lane.ts';
+import { countRepeats, type OwnedLane } from '#lanes/owned-lane.ts';
 import type { ScheduleClock } from '#schedule-clock.ts';
 
 import type { DeliveryRates } from './delivery-rates.ts';
@@ -27,8 +27,6 @@ type FoundInLane = {
   request: LaneRequest;
   found: DueDelivery[];
   fetchedMs: number;
-  /** When the fetch before this one began. */
-  fetchedBeforeMs: number;
 };
 
 /** What a further turn is for: deliveries of deleted endpoints to cancel, and what a limit allows and was not found. */
@@ -40,11 +38,9 @@ export function createServeLanes(
 ): (requests: readonly LaneRequest[]) => Promise<Served> {
   const { db, clock, keeper, rates } = deps;
   return async (requests) => {
-    const fetchedBefore = new Map<string, number>();
     for (const { id } of requests) {
       const lane = keeper.lanes.get(id);
       if (lane === undefined) continue;
-      fetchedBefore.set(id, lane.fetchedMs);
       // Before the fetch: a lane that is marked while it runs is fetched again.
       lane.mayBeDue = false;
       lane.fetchedMs = performance.now();
@@ -60,8 +56,7 @@ export function createServeLanes(
       const lane = keeper.lanes.get(request.id);
       const found = byLane.get(request.id);
       if (lane !== undefined && found !== undefined) {
-        const fetchedBeforeMs = fetchedBefore.get(request.id) ?? -Infinity;
-        begin(deps, { lane, request, found, fetchedMs, fetchedBeforeMs });
+        begin(deps, { lane, request, found, fetchedMs });
       }
     }
     const isReturned = await rates.returnUnused(requests, due);
@@ -79,15 +74,11 @@ export function createServeLanes(
   }
 }
 
-function begin(deps: ServeDeps, foundInLane: FoundInLane): void {
-  const { lane, request, found, fetchedMs, fetchedBeforeMs } = foundInLane;
+function begin(deps: ServeDeps, { lane, request, found, fetchedMs }: FoundInLane): void {
   const { rates, sends, inFlightPerLaneMax } = deps;
   const isAll = found.length < request.take;
   lane.activeMs = fetchedMs;
   if (!isAll) lane.mayBeDue = true;
-  if (found.some(({ rank, isResend }) => rank === 0 && !isResend)) {
-    noteFirstFound(lane, fetchedBeforeMs);
-  }
   sendsRepeated(countRepeats(lane, { count: found.length, isAll }, inFlightPerLaneMax));
   for (const due of found) {
     const happenedMs = fetchedMs - due.eventAgeSeconds * 1_000;
