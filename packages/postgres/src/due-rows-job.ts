@@ -66,7 +66,10 @@ export type DueRowsJobOptions<Row> = {
    * answer. One that is alone has four fifths of the places. Sources take no rows of `except` then. Default: false.
    */
   leavesRoom?: boolean;
-  /** Whose the row is, and in whose turns the work takes connections; null, or without it, in those of the installation itself. */
+  /**
+   * Whose the row is, and in whose turns the work takes connections; null, or without it, in those of the installation
+   * itself.
+   */
   accountOf?(row: Row): string | null;
 };
 

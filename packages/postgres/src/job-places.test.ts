@@ -6,7 +6,7 @@ import { createJobPlaces } from './job-places.ts';
 
 const SIZE = 40;
 
-test('whoever the rows are of that statements answer, no account has more than it may', async () => {
+test('no account has more places than it may, whatever rows the statements answer', async () => {
   const steps = fc.array(
     fc.record({ account: fc.constantFrom('a', 'b', 'c'), ends: fc.boolean() }),
     { maxLength: 60 },

@@ -13,8 +13,8 @@ export type JobPlaces = {
 };
 
 /**
- * `leavesRoom`: an account has at most four times as many places as are free (`fourTimesFree`). Of whom rows are is known when
- * they are leased: until then they may all be of the account that has most.
+ * `leavesRoom`: an account has at most four times as many places as are free (`fourTimesFree`). Whose rows a statement
+ * answers is known when they are leased: until then they may all be of the account that has most.
  */
 export function createJobPlaces(max: number, { leavesRoom }: { leavesRoom: boolean }): JobPlaces {
   const held = new Map<string, number>();
