@@ -1,3 +1,4 @@
+import { createPlaces } from './places.ts';
 import type { Share } from './share-of-places.ts';
 
 /** Places, and the order in which those who wait for one get it. Holds no clock and no promise. */
@@ -22,10 +23,8 @@ const NONE: ReadonlySet<never> = new Set();
  * between two turns of one account each other one that waits, and may have a place, has a turn, and an account that
  * leaves and comes back gains nothing by it.
  */
-export function createTurns<Item>(places: number, share: Share): Turns<Item> {
-  let free = places;
-  /** Places by account, while it has some. */
-  const held = new Map<string, number>();
+export function createTurns<Item>(size: number, share: Share): Turns<Item> {
+  const places = createPlaces(size, share);
   /** In the order of turns; an account stands here while it waits. */
   const lines = new Map<string, Set<Item>>();
   return {
@@ -42,7 +41,7 @@ export function createTurns<Item>(places: number, share: Share): Turns<Item> {
       return true;
     },
     end: (account) => {
-      returnPlace(account);
+      places.giveBack(account);
       const begin: Item[] = [];
       // More than one where the account that has ended a turn may have its place again.
       for (let item = next(); item !== null; item = next()) begin.push(item);
@@ -52,23 +51,14 @@ export function createTurns<Item>(places: number, share: Share): Turns<Item> {
   };
 
   function take(account: string): boolean {
-    const own = held.get(account) ?? 0;
-    if (!share(own, free)) return false;
-    held.set(account, own + 1);
-    free -= 1;
+    if (!places.mayTake(account)) return false;
+    places.take(account);
     return true;
-  }
-
-  function returnPlace(account: string): void {
-    const left = (held.get(account) ?? 0) - 1;
-    if (left > 0) held.set(account, left);
-    else held.delete(account);
-    free += 1;
   }
 
   /** While a place is free, few accounts hold so many that they are passed over. */
   function next(): Item | null {
-    if (free === 0) return null;
+    if (places.free() === 0) return null;
     for (const [account, line] of lines) {
       if (!take(account)) continue;
       for (const item of line) {

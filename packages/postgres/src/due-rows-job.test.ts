@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { currentAccount, OWN_WORK } from '@pixmesh/fair-share/current-account';
+import { fourTimesFree } from '@pixmesh/fair-share/share-of-places';
 import { createWakeSignal } from '@pixmesh/service/wake-signal';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { eventually } from '@pixmesh/testkit/eventually';
@@ -323,7 +324,7 @@ describe('a job that leaves room', () => {
       logger: createLogger('test', 'silent'),
       signal,
       inFlightMax: 10,
-      leavesRoom: true,
+      share: fourTimesFree,
       wakesAtEnds: false,
       sources: [source],
       handle: async ({ owner }) => {

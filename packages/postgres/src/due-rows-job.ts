@@ -1,4 +1,5 @@
 import { OWN_WORK, runForAccount } from '@pixmesh/fair-share/current-account';
+import { anyFree, type Share } from '@pixmesh/fair-share/share-of-places';
 import { NIL_ID } from '@pixmesh/kernel/ids';
 import {
   type NextTurn,
@@ -62,10 +63,10 @@ export type DueRowsJobOptions<Row> = {
    */
   wakesAtEnds?: boolean;
   /**
-   * Whether an account leaves places for others, as `fourTimesFree` says: for work that takes as long as others take to
-   * answer. One that is alone has four fifths of the places. Sources take no rows of `except` then. Default: false.
+   * How many places an account may have: `fourTimesFree` for work that takes as long as others take to answer. Accounts
+   * that have their share are those that sources leave out. Default: any that is free.
    */
-  leavesRoom?: boolean;
+  share?: Share;
   /**
    * Whose the row is, and in whose turns the work takes connections; null, or without it, in those of the installation
    * itself.
@@ -158,8 +159,7 @@ function createRowsInWork<Row>(
   options: DueRowsJobOptions<Row>,
   placeFreed: () => void,
 ): RowsInWork<Row> {
-  const { inFlightMax, leavesRoom = false } = options;
-  const places = createJobPlaces(inFlightMax, { leavesRoom });
+  const places = createJobPlaces(options.inFlightMax, options.share ?? anyFree);
   const inFlight = new Set<Promise<void>>();
   return {
     room: places.room,

@@ -1,4 +1,4 @@
-import { fourTimesFree } from '@pixmesh/fair-share/share-of-places';
+import { anyFree, fourTimesFree } from '@pixmesh/fair-share/share-of-places';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
@@ -13,7 +13,7 @@ test('no account has more places than it may, whatever rows the statements answe
   );
   await fc.assert(
     fc.asyncProperty(steps, async (all) => {
-      const places = createJobPlaces(SIZE, { leavesRoom: true });
+      const places = createJobPlaces(SIZE, fourTimesFree);
       const held: string[] = [];
       for (const { account, ends } of all) {
         const ended = ends ? held.pop() : undefined;
@@ -37,7 +37,7 @@ test('no account has more places than it may, whatever rows the statements answe
 });
 
 test('an account that is alone gets its part at once, and one beside it gets all that it may', () => {
-  const places = createJobPlaces(SIZE, { leavesRoom: true });
+  const places = createJobPlaces(SIZE, fourTimesFree);
   expect(places.room([])).toBe(32);
   for (let row = 0; row < 32; row += 1) places.begin('a');
   expect(places.withoutRoom()).toEqual(['a']);
@@ -46,7 +46,7 @@ test('an account that is alone gets its part at once, and one beside it gets all
 });
 
 test('where none is left for others, all may be taken', () => {
-  const places = createJobPlaces(SIZE, { leavesRoom: false });
+  const places = createJobPlaces(SIZE, anyFree);
   for (let row = 0; row < 39; row += 1) places.begin('a');
   expect([places.room([]), places.withoutRoom()]).toEqual([1, []]);
 });

@@ -1,4 +1,5 @@
-import { fourTimesFree } from '@pixmesh/fair-share/share-of-places';
+import { createPlaces } from '@pixmesh/fair-share/places';
+import type { Share } from '@pixmesh/fair-share/share-of-places';
 
 /** The places of a job: a bound of the rows that it works on at the same time. */
 export type JobPlaces = {
@@ -13,48 +14,35 @@ export type JobPlaces = {
 };
 
 /**
- * `leavesRoom`: an account has at most four times as many places as are free (`fourTimesFree`). Whose rows a statement
- * answers is known when they are leased: until then they may all be of the account that has most.
+ * Whose rows a statement answers is known when they are leased: until then they may all be of the account that has
+ * most.
  */
-export function createJobPlaces(max: number, { leavesRoom }: { leavesRoom: boolean }): JobPlaces {
-  const held = new Map<string, number>();
-  let used = 0;
+export function createJobPlaces(max: number, share: Share): JobPlaces {
+  const places = createPlaces(max, share);
   let kept = 0;
-  const free = (): number => Math.max(0, max - used - kept);
-  const heldBy = (account: string): number => held.get(account) ?? 0;
+  const free = (): number => Math.max(0, places.free() - kept);
   return {
     room: (except) => {
-      if (!leavesRoom) return free();
-      const others = [...held.keys()].filter((account) => !except.includes(account));
-      return roomOf(Math.max(0, ...others.map(heldBy)) + kept, free());
+      const others = places.holders().filter((account) => !except.includes(account));
+      return roomOf(Math.max(0, ...others.map(places.heldBy)) + kept, free());
     },
-    withoutRoom: () =>
-      leavesRoom
-        ? [...held.keys()].filter((account) => !fourTimesFree(heldBy(account), free()))
-        : [],
-    keepDuring: async (places, take) => {
-      kept += places;
+    withoutRoom: () => places.holders().filter((account) => !share(places.heldBy(account), free())),
+    keepDuring: async (count, take) => {
+      kept += count;
       try {
         return await take();
       } finally {
-        kept -= places;
+        kept -= count;
       }
     },
-    begin: (account) => {
-      used += 1;
-      held.set(account, heldBy(account) + 1);
-    },
-    end: (account) => {
-      used -= 1;
-      if (heldBy(account) > 1) held.set(account, heldBy(account) - 1);
-      else held.delete(account);
-    },
+    begin: places.take,
+    end: places.giveBack,
   };
-}
 
-/** How many more an account may have that has `held`. */
-function roomOf(held: number, free: number): number {
-  let room = 0;
-  while (fourTimesFree(held + room, free - room)) room += 1;
-  return room;
+  /** How many more an account may have that has `held`. */
+  function roomOf(held: number, left: number): number {
+    let room = 0;
+    while (share(held + room, left - room)) room += 1;
+    return room;
+  }
 }

@@ -12,6 +12,7 @@ import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { createPayoutMoves } from '#payouts/move-payouts.sql.ts';
 import type { PayoutRow } from '#payouts/payout-row.ts';
 import { findAnyPayout } from '#payouts/payouts.sql.ts';
+import { startPostponingChecks } from '#status-check/postpone-checks.job.ts';
 import { startStatusCheckJob } from '#status-check/status-check.job.ts';
 import type { StatusCheckDeps } from '#status-check/status-check-deps.ts';
 import type { Claim } from '#sending/claim-due.sql.ts';
@@ -102,11 +103,14 @@ function dependencies(
 async function startWorkers(deps: WorkersDeps) {
   const sending = createWakeSignal();
   const checks = createWakeSignal();
+  const postponing = createWakeSignal();
+  const postponed = startPostponingChecks({ ...deps, signal: postponing });
   const sender = startSender({ ...deps, signal: sending });
   const statusCheck = startStatusCheckJob({
     ...deps,
     signal: checks,
     wakeStatusChecks: checks.notify,
+    wakePostponing: postponing.notify,
     wakeSender: sending.notify,
     leaseMs: ACQUIRER_TIMEOUT_MS + 2_000,
   });
@@ -114,7 +118,7 @@ async function startWorkers(deps: WorkersDeps) {
     sender,
     statusCheck,
     [Symbol.asyncDispose]: async () => {
-      await Promise.all([sender, statusCheck].map((job) => job[Symbol.asyncDispose]()));
+      await Promise.all([sender, statusCheck, postponed].map((job) => job[Symbol.asyncDispose]()));
     },
   };
 }

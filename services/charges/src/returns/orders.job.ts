@@ -1,3 +1,4 @@
+import { fourTimesFree } from '@pixmesh/fair-share/share-of-places';
 import type { AccountId } from '@pixmesh/kernel/ids';
 import { BEFORE_ALL_ACCOUNTS, inTurn } from '@pixmesh/postgres/accounts-in-turn';
 import type { Urgency } from '@pixmesh/postgres/due-rows';
@@ -49,7 +50,7 @@ export function startOrdersJob<Row extends OrderRow>(options: OrdersJobOptions<R
     handle: (leased) => options.handle(leased),
     describe: ({ row }) => options.describe(row),
     parentOf: ({ row }) => row.checkTraceparent,
-    leavesRoom: true,
+    share: fourTimesFree,
     accountOf: ({ row }) => accountOf(row),
   });
 

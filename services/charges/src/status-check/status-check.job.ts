@@ -1,4 +1,5 @@
 import type { AnswerWord } from '@pixmesh/acquirer/describe-answer';
+import { fourTimesFree } from '@pixmesh/fair-share/share-of-places';
 import { inTurn } from '@pixmesh/postgres/accounts-in-turn';
 import { type DueRowsJob, startDueRowsJob } from '@pixmesh/postgres/due-rows-job';
 import type { WakeSignal } from '@pixmesh/service/wake-signal';
@@ -56,7 +57,7 @@ export function startStatusCheckJob(
     handle: async (charge) => void (await checkCharge(deps, charge)),
     describe: (charge) => ({ charge_id: charge.id }),
     parentOf: (charge) => charge.checkTraceparent,
-    leavesRoom: true,
+    share: fourTimesFree,
     accountOf: (charge) => charge.accountId,
   });
 }

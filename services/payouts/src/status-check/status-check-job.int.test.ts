@@ -11,6 +11,7 @@ import { createPayoutMoves } from '#payouts/move-payouts.sql.ts';
 import { anAcquirerPayout } from '#test/an-acquirer-payout.ts';
 import { storeDuePayouts } from '#test/store-due-payouts.ts';
 
+import { startPostponingChecks } from './postpone-checks.job.ts';
 import { startStatusCheckJob } from './status-check.job.ts';
 import { requestCheck } from './payout-checks.sql.ts';
 
@@ -30,11 +31,14 @@ function startJob(answer: (idEnvio: string) => Promise<Lookup<AcquirerPayout>>) 
   const logLines: string[] = [];
   const rarely = { firstMs: 60_000, maxMs: 60_000 };
   const signal = createWakeSignal();
+  const postponing = createWakeSignal();
+  const logger = createLogger('payouts', 'warn', { write: (line) => void logLines.push(line) });
+  const postponed = startPostponingChecks({ db: database.db, logger, signal: postponing });
   const job = startStatusCheckJob({
     signal,
     db: database.db,
     moves: createPayoutMoves(database.db),
-    logger: createLogger('payouts', 'warn', { write: (line) => void logLines.push(line) }),
+    logger,
     acquirer: {
       getPayout: (idEnvio) => {
         checks.push(idEnvio);
@@ -50,9 +54,14 @@ function startJob(answer: (idEnvio: string) => Promise<Lookup<AcquirerPayout>>) 
     wakeOutbox: () => undefined,
     wakeSender: () => undefined,
     wakeStatusChecks: signal.notify,
+    wakePostponing: postponing.notify,
     settleIntent: () => Promise.resolve({ kind: 'unknown' }),
   });
-  return { job, signal, checks, logLines };
+  const stop = async () => {
+    await job[Symbol.asyncDispose]();
+    await postponed[Symbol.asyncDispose]();
+  };
+  return { job: { ...job, [Symbol.asyncDispose]: stop }, signal, checks, logLines };
 }
 
 /** Payouts that were called once and are due for a routine check. */

@@ -1,3 +1,4 @@
+import { fourTimesFree } from '@pixmesh/fair-share/share-of-places';
 import { inTurn } from '@pixmesh/postgres/accounts-in-turn';
 import { type DueRowsJob, startDueRowsJob } from '@pixmesh/postgres/due-rows-job';
 import type { WakeSignal } from '@pixmesh/service/wake-signal';
@@ -5,7 +6,7 @@ import type { WakeSignal } from '@pixmesh/service/wake-signal';
 import type { PayoutRow } from '#payouts/payout-row.ts';
 
 import { checkPayoutStatus } from './check-payout.ts';
-import { leaseDuePayouts, postponeChecks } from './payout-checks.sql.ts';
+import { leaseDuePayouts } from './payout-checks.sql.ts';
 import type { StatusCheckDeps } from './status-check-deps.ts';
 
 /** Exchanges with the acquirer that the job has under way at most, 32 of them for an account that is alone. */
@@ -16,16 +17,13 @@ const IN_FLIGHT_MAX = 40;
  */
 const ROUTINE_BATCH = 32;
 const ROUTINE_INTERVAL_MS = 100;
-/** Checks that are put off in one statement, and the pause between two. */
-const POSTPONED_BATCH = 1_000;
-const POSTPONE_INTERVAL_MS = 1_000;
 
 /**
  * Checks the status of payouts that may have changed at the acquirer, and settles intents that their calls left behind,
  * for as long as the process lives: requested checks at once, routine checks a few at a time, accounts in turn.
  */
 export function startStatusCheckJob(
-  deps: StatusCheckDeps & { signal: WakeSignal; leaseMs: number },
+  deps: StatusCheckDeps & { signal: WakeSignal; leaseMs: number; wakePostponing(): void },
 ): DueRowsJob<PayoutRow> {
   const { db, leaseMs } = deps;
   return startDueRowsJob({
@@ -39,24 +37,23 @@ export function startStatusCheckJob(
         max: IN_FLIGHT_MAX,
       },
       {
-        take: (limit, except) => leaseDuePayouts(db, 'routine', { limit, except, leaseMs }),
+        take: leaseRoutine,
         max: ROUTINE_BATCH,
         intervalMs: ROUTINE_INTERVAL_MS,
       },
-      // Takes no rows: runs at an interval between the other sources.
-      { take: postpone, max: POSTPONED_BATCH, intervalMs: POSTPONE_INTERVAL_MS },
     ],
     // What ends makes due is requested, and wakes by itself.
     wakesAtEnds: false,
     handle: (payout) => checkPayoutStatus(deps, payout),
     describe: (payout) => ({ payout_id: payout.id }),
     parentOf: (payout) => payout.checkTraceparent,
-    leavesRoom: true,
+    share: fourTimesFree,
     accountOf: (payout) => payout.accountId,
   });
 
-  async function postpone(): Promise<PayoutRow[]> {
-    await postponeChecks(db, POSTPONED_BATCH);
-    return [];
+  /** What is found due by the index alone may be due later: as often as it is asked for, it has to be put off. */
+  async function leaseRoutine(limit: number, except: readonly string[]): Promise<PayoutRow[]> {
+    deps.wakePostponing();
+    return await leaseDuePayouts(db, 'routine', { limit, except, leaseMs });
   }
 }

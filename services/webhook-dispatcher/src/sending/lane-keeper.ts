@@ -2,7 +2,7 @@ import { NIL_ID } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
-import { laneLost, lanesTakenOver } from '#events.ts';
+import { laneLost, lanesTakenOver } from '#reports.ts';
 import { claimLanes, renewLanes } from '#lanes/claim-lanes.sql.ts';
 import { START_MARGIN_MS } from '#lanes/lease.ts';
 import { type OwnedLane, toOwnedLane } from '#lanes/owned-lane.ts';

@@ -1,6 +1,8 @@
+import { createPlaces, type Places } from '@pixmesh/fair-share/places';
+import { fourTimesFree } from '@pixmesh/fair-share/share-of-places';
+
 import { type OwnedLane, roomForRecovered, roomOf, wantsOther } from '#lanes/owned-lane.ts';
 
-import { type AccountPool, createAccountPool } from './account-pool.ts';
 import type { LaneRequest } from './fetch-due.sql.ts';
 
 /** While fewer slots are free than this part of all, a lane that has not proven itself gets one at a time. */
@@ -33,7 +35,7 @@ export type FetchPlan = {
 type LaneDemand = { lane: OwnedLane; takeMax: number; take: number; recovered: number };
 /** Lanes of one account, in turn; `refused` are those that fail, for which there was no more slot of that pool. */
 type AccountLanes = { accountId: string; lanes: LaneDemand[]; refused: LaneDemand[] };
-type Pools = Record<'all' | 'failing' | 'recovered', AccountPool>;
+type Pools = Record<'all' | 'failing' | 'recovered', Places>;
 
 /**
  * Divides the free slots: one to each account in turn, then a second one to each, and within an account to its lanes in
@@ -73,10 +75,10 @@ function gotNone({ take }: LaneDemand): boolean {
 /** Gives a slot to the next lane of an account; null where none of them may have one. */
 function serveNext(account: AccountLanes, pools: Pools, { perLaneMax }: Bounds): LaneDemand | null {
   const { accountId, lanes, refused } = account;
-  while (lanes.length > 0 && pools.all.has(accountId)) {
+  while (lanes.length > 0 && pools.all.mayTake(accountId)) {
     const demand = lanes.shift()!;
     const isFailing = demand.lane.failureCount > 0;
-    if (isFailing && !pools.failing.has(accountId)) {
+    if (isFailing && !pools.failing.mayTake(accountId)) {
       refused.push(demand);
       continue;
     }
@@ -85,7 +87,7 @@ function serveNext(account: AccountLanes, pools: Pools, { perLaneMax }: Bounds):
     demand.take += 1;
     if (
       demand.recovered < roomForRecovered(demand.lane, perLaneMax) &&
-      pools.recovered.has(accountId)
+      pools.recovered.mayTake(accountId)
     ) {
       pools.recovered.take(accountId);
       demand.recovered += 1;
@@ -137,10 +139,12 @@ function readPools(lanes: Iterable<OwnedLane>, inFlightMax: number): Pools {
     if (failureCount > 0) add(used.failing, accountId, inFlight.size);
     add(used.recovered, accountId, recovering.size);
   }
+  const failingMax = Math.ceil(inFlightMax * FAILING_SHARE);
+  const recoveredMax = Math.ceil(inFlightMax * RECOVERED_SHARE);
   return {
-    all: createAccountPool(inFlightMax, used.all),
-    failing: createAccountPool(Math.ceil(inFlightMax * FAILING_SHARE), used.failing),
-    recovered: createAccountPool(Math.ceil(inFlightMax * RECOVERED_SHARE), used.recovered),
+    all: createPlaces(inFlightMax, fourTimesFree, used.all),
+    failing: createPlaces(failingMax, fourTimesFree, used.failing),
+    recovered: createPlaces(recoveredMax, fourTimesFree, used.recovered),
   };
 }
 

@@ -8,7 +8,7 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { createOpenedSecrets } from '#attempts/opened-secrets.ts';
 import { createOutcomeRecorder, type OutcomeRecorder } from '#attempts/outcome-recorder.ts';
-import { observeSender } from '#events.ts';
+import { observeSender } from '#reports.ts';
 import type { Exchange } from '#exchange/exchange.ts';
 import { START_MARGIN_MS } from '#lanes/lease.ts';
 import { waitsForStoring } from '#lanes/owned-lane.ts';

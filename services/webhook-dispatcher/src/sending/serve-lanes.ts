@@ -1,7 +1,7 @@
 import type { Database } from '@pixmesh/postgres/pool';
 
 import type { DueDelivery } from '#attempts/due-delivery.ts';
-import { sendsRepeated } from '#events.ts';
+import { sendsRepeated } from '#reports.ts';
 import { cancelLanes } from '#lanes/cancel-lanes.sql.ts';
 import { countRepeats, type OwnedLane } from '#lanes/owned-lane.ts';
 import type { ScheduleClock } from '#schedule-clock.ts';
