@@ -267,6 +267,22 @@ describe('the failures of several accounts', () => {
     for (const account of ['a', 'b', 'c']) expect(await runAs(account, 'good')).toEqual(RAN);
   });
 
+  it('hold back an account alone, where it goes on to fail once others are answered', async () => {
+    const { clock, runAs, fail } = aBreaker(['a', 'b', 'c']);
+    await fail(FAILURES_MAX);
+    clock.nowMs = PROBE_AFTER_MS;
+    await runAs('d', 'good');
+    // Each has had three or four of its ten.
+    for (let call = 0; call < FAILURES_MAX - 3; call += 1) {
+      for (const account of ['a', 'b', 'c']) {
+        await runAs(account, 'bad');
+        await runAs('d', 'good');
+      }
+    }
+    for (const account of ['a', 'b', 'c']) expect(await runAs(account, 'good')).toEqual(OPEN);
+    expect(await runAs('d', 'good')).toEqual(RAN);
+  });
+
   it('count where they are among the last ten of the row', async () => {
     const { runAs, fail } = aBreaker();
     for (const account of ['b', 'c']) await runAs(account, 'bad');
@@ -290,6 +306,18 @@ describe('the call that tries while calls of all accounts are held back', () => 
     clock.nowMs = 2 * PROBE_AFTER_MS;
     expect(await runAs('a', 'bad')).toEqual(OPEN);
     expect(await runAs('b', 'good')).toEqual(RAN);
+  });
+
+  it('is that of an account that has not tried yet, however many others have', async () => {
+    const { clock, runAs } = await anOpenOne();
+    for (const [round, account] of ['a', 'b', 'c'].entries()) {
+      clock.nowMs = (round + 1) * PROBE_AFTER_MS;
+      expect(await runAs(account, 'bad')).toMatchObject({ kind: 'ran' });
+      expect(await runAs('d', 'good')).toEqual(OPEN);
+    }
+    clock.nowMs = 4 * PROBE_AFTER_MS;
+    for (const account of ['a', 'b', 'c']) expect(await runAs(account, 'bad')).toEqual(OPEN);
+    expect(await runAs('d', 'good')).toEqual(RAN);
   });
 
   it('is another account’s also where that has asked while it was tried', async () => {

@@ -34,7 +34,7 @@ export function createBreaker<T>(deps: CircuitDeps<T>): Breaker<T> {
       return outcome;
     },
     isAway: () => ofAll.isAway() || away().some((circuit) => circuit.hasOpenedSince(answeredMs)),
-    accountsAway: () => away().length,
+    accountsAway: () => (ofAll.isOpen() ? 0 : away().length),
   };
 
   function away(): Circuit<T>[] {
@@ -44,7 +44,7 @@ export function createBreaker<T>(deps: CircuitDeps<T>): Breaker<T> {
   function count(call: { account: string; begunMs: number }, value: T): void {
     const { account, begunMs } = call;
     ofAll.count(account, value);
-    if (ofAll.isOpen()) return ofAccounts.clear();
+    if (ofAll.isOpen()) return;
     const proof = proofOf(value);
     if (proof === 'unreachable') circuitOf(account).count(account, value);
     if (proof !== 'reachable') return;

@@ -36,9 +36,9 @@ type Open<T> = {
   sinceMs: number;
   probeAtMs: number;
   isProbing: boolean;
-  /** Whose call tried last. */
-  triedBy: string | null;
-  /** Whether a call of another account has been held back since. */
+  /** Whose calls have tried in vain; one more account at each try at most. */
+  triedBy: Set<string>;
+  /** Whether a call of an account that has not tried yet was held back since the last try. */
   isOtherWaiting: boolean;
   /** When a call was held back or failed last. */
   awayAtMs: number;
@@ -62,7 +62,7 @@ export function createCircuit<T>(deps: CircuitDeps<T>, accountsMin: number): Cir
       if (open === null) return { kind: 'ran', value: await work() };
       if (mayProbe(open, account)) return { kind: 'ran', value: await probe(open, account, work) };
       open.awayAtMs = now();
-      if (account !== open.triedBy) open.isOtherWaiting = true;
+      if (!open.triedBy.has(account)) open.isOtherWaiting = true;
       return { kind: 'open', failure: open.failure };
     },
     count,
@@ -88,20 +88,20 @@ export function createCircuit<T>(deps: CircuitDeps<T>, accountsMin: number): Cir
   function opened(failure: T): Open<T> {
     const sinceMs = now();
     const probeAtMs = sinceMs + probeAfterMs;
-    const untried = { triedBy: null, isProbing: false, isOtherWaiting: false };
-    return { ...untried, sinceMs, probeAtMs, awayAtMs: sinceMs, failure };
+    const untried = { isProbing: false, isOtherWaiting: false };
+    return { ...untried, triedBy: new Set(), sinceMs, probeAtMs, awayAtMs: sinceMs, failure };
   }
 
-  /** Whose call tried last leaves the next one to an account that waits, for as long again as both have waited. */
+  /** Who has tried leaves the next try to an account that has not and waits, for as long again as both have waited. */
   function mayProbe(since: Open<T>, account: string): boolean {
-    const leavesIt = since.isOtherWaiting && account === since.triedBy;
+    const leavesIt = since.isOtherWaiting && since.triedBy.has(account);
     const probeAtMs = since.probeAtMs + (leavesIt ? probeAfterMs : 0);
     return !since.isProbing && now() >= probeAtMs;
   }
 
   async function probe(since: Open<T>, account: string, work: () => Promise<T>): Promise<T> {
     since.isProbing = true;
-    since.triedBy = account;
+    since.triedBy.add(account);
     since.isOtherWaiting = false;
     try {
       const value = await work();
