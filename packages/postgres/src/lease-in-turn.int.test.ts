@@ -143,6 +143,14 @@ test.each([
   expect(taken.map(({ accountId }) => accountId)).toEqual([accounts[1]]);
 });
 
+test('however many routine rows an account that is left out has, those of others are found', async () => {
+  await add(0, { first: 1, count: MANY, checkAt: '2020-01-01' });
+  await add(1, { first: MANY + 1, count: 1, checkAt: '2020-01-02' });
+  const except = [accounts[0] ?? ''];
+  const lease = leaseDueInTurn(THINGS, { urgency: 'routine', limit: 1, leaseMs: LEASE_MS, except });
+  expect((await db.query<Thing>(lease)).map(({ id }) => id)).toEqual([MANY + 1]);
+});
+
 test('what another process holds, and what is not yet due, is left alone', async () => {
   await add(0, { first: 1, count: 2, checkAt: '-infinity' });
   await add(1, { first: 3, count: 1, checkAt: '2020-01-01' });

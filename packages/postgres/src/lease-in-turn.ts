@@ -78,7 +78,7 @@ function leaseRoutine(due: TurnTable, options: TurnOptions): Statement {
     with oldest as (
       select ${key} as oldest_id, ${account} as oldest_account, check_at
       from ${table}
-      where ${isRoutine}
+      where ${isRoutine} and ${account} <> all (${except}::uuid[])
       order by check_at
       limit ${ROUTINE_WINDOW}::int
     ),
@@ -87,7 +87,6 @@ function leaseRoutine(due: TurnTable, options: TurnOptions): Statement {
         oldest_id as ranked_id, check_at as ranked_at,
         row_number() over (partition by oldest_account order by check_at) as lap
       from oldest
-      where oldest_account <> all (${except}::uuid[])
       order by lap, ranked_at
       limit ${limit * SPARE}::int
     ),
