@@ -20,7 +20,8 @@ type Written<Outcome> = { kind: 'written'; outcome: Outcome } | { kind: 'refused
  * Statements that arrive while one like them is under way share the next one: alone, each is written at once; under
  * load many share one round trip and one commit. `write` is one statement for all. It leaves nothing behind where it
  * fails, and answers each item in order. An item that the database refuses for what it says, that no statement can be
- * made of, or whose row stays locked, is refused alone.
+ * made of, or whose row stays locked, is refused alone; after three locked ones in a row the rest of the statement is
+ * refused with them.
  */
 export function createWriteBatcher<Item, Outcome>(
   write: (items: readonly Item[]) => Promise<Outcome[]>,
@@ -53,8 +54,7 @@ export function createWriteBatcher<Item, Outcome>(
 
   /**
    * One after the other: none but those whose rows are locked waits for a row again. Where the database answers none
-   * any more, or the table itself is locked, the rest is not tried.
-   * @throws the error of the lock where nothing was written: what waits behind would wait as long
+   * any more, or the table itself seems to be locked, the rest is not tried.
    */
   async function writeEach(items: readonly Item[]): Promise<Written<Outcome>[]> {
     const outcomes: Written<Outcome>[] = [];
@@ -66,7 +66,6 @@ export function createWriteBatcher<Item, Outcome>(
       } catch (error) {
         lockedInARow = isLockTimeout(error) ? lockedInARow + 1 : 0;
         const isTableLocked = lockedInARow === LOCKED_IN_A_ROW_MAX;
-        if (isTableLocked && outcomes.length < LOCKED_IN_A_ROW_MAX) throw error;
         const isOfItem = isLockTimeout(error) || blamesItem(error);
         if (isTableLocked || !isOfItem) {
           return [...outcomes, ...refusedAll(items.slice(outcomes.length), error)];
