@@ -2,7 +2,7 @@ import { newId } from '@pixmesh/kernel/ids';
 import { waitAndRead } from '@pixmesh/kernel/wait-and-read';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
-import { countUnsharedRequest, reportLimitsShared, reportLimitsUnshared } from '#events.ts';
+import { countUnsharedRequest, reportLimitsShared, reportLimitsUnshared } from '#reports.ts';
 
 import type { CountedLimits } from './limits-of.ts';
 import { LocalCounts, type Verdict } from './local-counts.ts';
@@ -43,6 +43,9 @@ export class RequestCounters implements AsyncDisposable {
    */
   async admit(limits: CountedLimits): Promise<Admission> {
     if (limits.windows.length + limits.flights.length === 0) return this.#begin(limits);
+    // What is refused here is not asked about: Redis would count it in its window.
+    const here = this.#local.flightVerdict(limits);
+    if (here.kind === 'exceeded') return here;
     const held = { limits, requestId: newId() };
     const { redis } = this.#options;
     let isAsked = false;
