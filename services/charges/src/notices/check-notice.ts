@@ -117,16 +117,19 @@ async function applyToCharge(
   return (await applyReturns(deps, charge, found.value)) ? 'of_charge' : 'repeat';
 }
 
-/** Returns of a Pix in suspense: each takes its part of the item, and the last one ends it. */
+/**
+ * Returns of a Pix in suspense: each takes its part of the item, and the last one ends it. One that is under way is not
+ * waited for: the job of item returns, and the list of received Pix, find its end.
+ */
 async function applySuspended(
   deps: NoticeDeps,
   pix: ReceivedPix,
   chargeId: ChargeId | null,
-): Promise<NoticeOutcome | 'repeat'> {
-  const plan = decideSuspendedReturns(pix, await loadBookedReturns(deps.db, [pix]));
+): Promise<NoticeOutcome> {
   const { endToEndId } = pix;
-  for (const returned of plan.returns) {
+  const booked = await loadBookedReturns(deps.db, [pix]);
+  for (const returned of decideSuspendedReturns(pix, booked)) {
     await endSuspended(deps, { endToEndId, chargeId }, returned);
   }
-  return plan.isReturning ? 'repeat' : 'suspended';
+  return 'suspended';
 }

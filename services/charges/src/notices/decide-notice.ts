@@ -45,14 +45,8 @@ export function decideNotice(found: Lookup<ReceivedPix>, ours: Ours): NoticeStep
 export function decideSuspendedReturns(
   pix: ReceivedPix,
   booked: ReadonlyMap<string, Cents>,
-): {
-  returns: PixReturn[];
-  /** One is on its way. */
-  isReturning: boolean;
-} {
-  const fresh = pix.returns.filter(({ id }) => !booked.has(returnKey(pix.endToEndId, id)));
-  return {
-    returns: fresh.filter(({ status }) => status === 'returned'),
-    isReturning: fresh.some(({ status }) => status === 'processing'),
-  };
+): PixReturn[] {
+  return pix.returns.filter(
+    ({ id, status }) => status === 'returned' && !booked.has(returnKey(pix.endToEndId, id)),
+  );
 }
