@@ -2,7 +2,7 @@
  * How two records can differ. `missing_left` and `missing_right` name the side of the check's row in the guide that
  * lacks the item; `unavailable` says that a side could not be read, so that nothing was compared.
  */
-export const BREAK_KINDS = [
+const BREAK_KINDS = [
   'missing_left',
   'missing_right',
   'amount',

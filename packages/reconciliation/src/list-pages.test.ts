@@ -4,10 +4,9 @@ import {
   listAllPages,
   listInParts,
   listReadablePages,
-  splitWindow,
   type TimeWindow,
   unreadableBreaks,
-  windowsToList,
+  windowToList,
 } from './list-pages.ts';
 
 const DAY_MS = 86_400_000;
@@ -61,9 +60,9 @@ describe('a list in parts', () => {
     };
   }
 
-  async function readParts(instants: readonly number[]) {
+  async function readParts(instants: readonly number[], days = 1) {
     const parts: { window: TimeWindow; items: number[] }[] = [];
-    const whole = { from: new Date(0), to: new Date(DAY_MS) };
+    const whole = { from: new Date(0), to: new Date(days * DAY_MS) };
     for await (const part of listInParts(aListOf(instants), whole)) parts.push(part);
     return parts;
   }
@@ -84,6 +83,21 @@ describe('a list in parts', () => {
     expect([...starts.slice(1), DAY_MS]).toEqual(ends);
   });
 
+  test('has wide parts where it has few items, and narrow ones where it has many', async () => {
+    const busy = Array.from({ length: 100 }, (_, index) => 40 * DAY_MS + index * 1_000);
+    const parts = await readParts(busy, 120);
+    expect(parts.flatMap(({ items }) => items)).toEqual(busy);
+    const widths = parts.map(
+      ({ window: { from, to } }) => (to.getTime() - from.getTime()) / DAY_MS,
+    );
+    expect(widths.slice(0, 5)).toEqual([1, 2, 4, 8, 8]);
+    expect(Math.max(...widths)).toBe(8);
+    expect(Math.max(...parts.map(({ items }) => items.length))).toBeLessThanOrEqual(20);
+    // One for each of 120 days before.
+    expect(parts.length).toBeLessThan(60);
+    expect(widths.reduce((sum, width) => sum + width, 0)).toBeCloseTo(120);
+  });
+
   test('is read whole where all of it is of one moment', async () => {
     const instants = Array.from({ length: 100 }, () => 77_777);
     expect((await readParts(instants)).flatMap(({ items }) => items)).toEqual(instants);
@@ -95,24 +109,13 @@ describe('a list in parts', () => {
   });
 });
 
-describe('windows', () => {
-  test('cover a stretch without holes, the last one shorter', () => {
-    const windows = splitWindow({ from: new Date(0), to: new Date(25) }, 10);
-    expect(windows.map(({ from, to }) => [from.getTime(), to.getTime()])).toEqual([
-      [0, 10],
-      [10, 20],
-      [20, 25],
-    ]);
-  });
-
-  test('of a full run go back 120 days, those of an incremental one a little behind its watermark', () => {
-    const full = windowsToList({ since: null });
+describe('the window of a run', () => {
+  test('goes back 120 days in a full run, and a little behind its watermark in an incremental one', () => {
+    const full = windowToList({ since: null });
     const since = new Date(Date.now() - 60_000);
-    const incremental = windowsToList({ since });
-    expect(full.length).toBeGreaterThanOrEqual(120);
-    expect(incremental).toHaveLength(1);
-    expect(since.getTime() - (incremental[0]?.from.getTime() ?? 0)).toBe(900_000);
-    expect(incremental[0]?.to.getTime()).toBeGreaterThan(Date.now());
-    expect((full[0]?.to.getTime() ?? 0) - (full[0]?.from.getTime() ?? 0)).toBe(DAY_MS);
+    const incremental = windowToList({ since });
+    expect(Date.now() - full.from.getTime()).toBeGreaterThanOrEqual(120 * DAY_MS);
+    expect(since.getTime() - incremental.from.getTime()).toBe(900_000);
+    expect(incremental.to.getTime()).toBeGreaterThan(Date.now());
   });
 });

@@ -144,7 +144,7 @@ describe('a run', () => {
     });
   });
 
-  test('a difference is a break within one run where a second look finds it again, and only there', async () => {
+  test('a difference is a break within one run where a second comparison finds it again, and only there', async () => {
     const seen: string[][] = [];
     const check: Check = {
       name: 'check',
@@ -168,7 +168,7 @@ describe('a run', () => {
     expect(next.checks[0]?.breaks.map(({ id }) => id).toSorted()).toEqual(['seen once', 'stays']);
   });
 
-  test('that finds nothing new makes no second look, and neither does a side that cannot be read', async () => {
+  test('that finds nothing new makes no second comparison, and neither does a side that cannot be read', async () => {
     const reconciliation = start([aCheck()], { windowMs: 200 });
     await reconciliation.runNow();
     found = [{ kind: 'unavailable', id: 'a', changedAt: OLD }];
@@ -181,7 +181,7 @@ describe('a run', () => {
     expect(scopes).toHaveLength(5);
   });
 
-  test('keeps what it found and tells of nothing where the second look cannot compare', async () => {
+  test('keeps what it found and reports nothing where the second comparison cannot be made', async () => {
     let runs = 0;
     const check = aCheck('check', () => {
       runs += 1;

@@ -9,10 +9,11 @@ import type { Check, FoundBreak, Scope } from '@pixmesh/reconciliation/check';
 import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 import {
   type Listed,
+  type ListedPage,
   listInParts,
   type TimeWindow,
   unreadableBreaks,
-  windowsToList,
+  windowToList,
 } from '@pixmesh/reconciliation/list-pages';
 import { createSieve } from '@pixmesh/reconciliation/walk';
 
@@ -64,11 +65,10 @@ export function receivedCheck(deps: ReceivedCheckDeps): Check {
         differing.add(endToEndId);
       for (const id of scope.since === null ? [] : await findUnbookedReturns(deps.db, scope.since))
         differing.add(id);
-      for (const window of windowsToList(scope)) {
-        for await (const part of listInParts((page) => deps.acquirer.listReceived(page), window)) {
-          scope.signal.throwIfAborted();
-          await compare(await pairPart(deps, part));
-        }
+      const readPage = (page: ListedPage) => deps.acquirer.listReceived(page);
+      for await (const part of listInParts(readPage, windowToList(scope))) {
+        scope.signal.throwIfAborted();
+        await compare(await pairPart(deps, part));
       }
       await compare(await pairRecorded(deps, [...differing]));
       compared += unexplained.size;

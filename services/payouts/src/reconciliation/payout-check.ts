@@ -9,12 +9,13 @@ import type { Check, FoundBreak, Scope } from '@pixmesh/reconciliation/check';
 import {
   LIST_SKEW_MS,
   type Listed,
+  type ListedPage,
   listInParts,
   listReadablePages,
   type TimeWindow,
   unreadableBreak,
   unreadableBreaks,
-  windowsToList,
+  windowToList,
 } from '@pixmesh/reconciliation/list-pages';
 import { createSieve } from '@pixmesh/reconciliation/walk';
 
@@ -74,12 +75,11 @@ type Pairs = { pairs: PairedSend[]; unreadable: FoundBreak[] };
 
 async function* pairsIn(deps: PayoutCheckDeps, scope: Scope): AsyncGenerator<Pairs> {
   const sieve = createSieve();
-  for (const window of windowsToList(scope)) {
-    for await (const part of listInParts((page) => deps.acquirer.listSent(page), window)) {
-      const paired = await pairPart(deps, part);
-      sieve.fresh(paired.pairs.flatMap(({ ours }) => ours?.id ?? []));
-      yield paired;
-    }
+  const readPage = (page: ListedPage) => deps.acquirer.listSent(page);
+  for await (const part of listInParts(readPage, windowToList(scope))) {
+    const paired = await pairPart(deps, part);
+    sieve.fresh(paired.pairs.flatMap(({ ours }) => ours?.id ?? []));
+    yield paired;
   }
   // Also in a full run: what it lists ends after some time, and what it does not find again counts as healed.
   yield await pairKnown(deps, scope.knownIds);
