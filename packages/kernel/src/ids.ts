@@ -11,7 +11,6 @@ export type RefundId = Branded<'refund'>;
 export type DisputeId = Branded<'dispute'>;
 export type HoldId = Branded<'hold'>;
 export type OperatorId = Branded<'operator'>;
-export type EventId = Branded<'event'>;
 export type DeliveryId = Branded<'delivery'>;
 export type EndpointId = Branded<'endpoint'>;
 

@@ -4,7 +4,7 @@ import { isPublicAddress, type CheckTime } from './ip-ranges.ts';
 import { codePointLength, isPlainText } from './text.ts';
 
 /** Longest webhook URL, in code points. The caller answers a longer one as a fault of shape (decision 163). */
-export const URL_LENGTH_MAX = 2048;
+const URL_LENGTH_MAX = 2048;
 
 const NAME_LENGTH_MAX = 253;
 const LABEL_LENGTH_MAX = 63;

@@ -31,7 +31,7 @@ export function parseStartArguments(args: readonly string[]) {
 }
 
 /** @throws StartupFailure with the usage, where an option is unknown or lacks its value */
-export function parseOrExplain<T>(usage: string, parse: () => T): T {
+function parseOrExplain<T>(usage: string, parse: () => T): T {
   try {
     return parse();
   } catch (error) {

@@ -5,9 +5,9 @@ import { orDefault, orNull } from './optional-field.ts';
 import { textField } from './text-field.ts';
 import { webhookUrl } from './webhook-url-field.ts';
 
-export const ENDPOINT_SECRET_LENGTH_MIN = 8;
-export const ENDPOINT_SECRET_LENGTH_MAX = 255;
-export const ENDPOINT_DESCRIPTION_LENGTH_MAX = 255;
+const ENDPOINT_SECRET_LENGTH_MIN = 8;
+const ENDPOINT_SECRET_LENGTH_MAX = 255;
+const ENDPOINT_DESCRIPTION_LENGTH_MAX = 255;
 
 const secret = textField({ min: ENDPOINT_SECRET_LENGTH_MIN, max: ENDPOINT_SECRET_LENGTH_MAX });
 const description = textField({ max: ENDPOINT_DESCRIPTION_LENGTH_MAX });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import { orNull } from './optional-field.ts';
 
-export const WEBHOOK_URL_LENGTH_MAX = 2048;
+const WEBHOOK_URL_LENGTH_MAX = 2048;
 
 export const RESOURCE_URL_TEXT =
   'Receives all events of this resource: http or https on a public host, otherwise `INVALID_WEBHOOK_URL`. Fixed once created.';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { Timestamp } from '../timestamp.ts';
 
 /** What the acquirer answered when it was asked for one resource. */
-export const AcquirerAnswer = z.object({
+const AcquirerAnswer = z.object({
   reachable: z.boolean().meta({ description: 'Whether it answered anything at all.' }),
   answer: z.enum(['found', 'not_found', 'none']).meta({
     description:

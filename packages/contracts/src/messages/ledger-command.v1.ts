@@ -78,7 +78,7 @@ export const SuspenseResolve = ledgerCommand('suspense.resolve', {
 });
 
 /** Gives money that nobody owned to the account of the envelope, after its `hand_over`. */
-export const SuspenseCredit = ledgerCommand('suspense.credit', SUSPENSE_ITEM);
+const SuspenseCredit = ledgerCommand('suspense.credit', SUSPENSE_ITEM);
 
 /** Ends of a hold have different ids, so that the loser of a race is answered what became of the hold. */
 const HOLD_END = {
@@ -117,7 +117,7 @@ export const PayoutSuspend = ledgerCommand('payout.suspend', {
 });
 
 /** The acquirer's price for a movement, borne by the platform (decision 139). */
-export const AcquirerTariffBook = ledgerCommand('acquirer_tariff.book', {
+const AcquirerTariffBook = ledgerCommand('acquirer_tariff.book', {
   end_to_end_id: EndToEndId,
   amount: WireAmount,
 });
@@ -133,16 +133,16 @@ const DISPUTED = {
  * Takes the disputed amount out of the balance, even below zero (decisions 136, 137): as much of it as refunds and
  * returns have left of the Pix.
  */
-export const DisputeBlock = ledgerCommand('dispute.block', DISPUTED);
+const DisputeBlock = ledgerCommand('dispute.block', DISPUTED);
 
 /** Gives what is left of a block back, at most `amount`; nothing left moves nothing. */
-export const DisputeUnblock = ledgerCommand('dispute.unblock', DISPUTED);
+const DisputeUnblock = ledgerCommand('dispute.unblock', DISPUTED);
 
 /**
  * Money that the acquirer returned under the MED (decision 138): once per (end-to-end id, return id). `blocked`: from
  * what is left of the block, and the rest from the balance; `available`: no block stands any more.
  */
-export const DisputeReturn = ledgerCommand('dispute.return', {
+const DisputeReturn = ledgerCommand('dispute.return', {
   ...DISPUTED,
   from: z.enum(['blocked', 'available']),
   /** The acquirer's id of the return. */

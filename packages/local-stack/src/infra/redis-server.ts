@@ -16,7 +16,7 @@ export function findRedisServer(): string | undefined {
 }
 
 /** `Redis server v=7.0.15 sha=…` */
-export function isNewEnough(text: string): boolean {
+function isNewEnough(text: string): boolean {
   const [, major, minor] = /\bv=(\d+)\.(\d+)/.exec(text) ?? [];
   const [majorMin, minorMin] = VERSION_MIN;
   return Number(major) > majorMin || (Number(major) === majorMin && Number(minor) >= minorMin);

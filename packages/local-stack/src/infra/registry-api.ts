@@ -6,7 +6,7 @@ const API = '/apis/ccompat/v7';
 const CONTENT_TYPE = 'application/vnd.schemaregistry.v1+json';
 
 /** Consumers deploy before producers: a new schema must read everything written before. */
-export const COMPATIBILITY = 'BACKWARD_TRANSITIVE';
+const COMPATIBILITY = 'BACKWARD_TRANSITIVE';
 
 export async function answersSubjects(origin: string): Promise<boolean> {
   return await answersOk(`${origin}${API}/subjects`, REQUEST_LIMIT_MS);

@@ -9,7 +9,7 @@ export async function acceptsConnection(port: number): Promise<boolean> {
 }
 
 /** Sends a line and collects the answer until it satisfies `isWhole`; undefined when it never does. */
-export function exchange(
+function exchange(
   port: number,
   request: string | undefined,
   isWhole: (answer: string) => boolean,

@@ -65,7 +65,7 @@ export function failpointsOriginOf(service: MeshService, settings: MeshSettings)
 }
 
 /** Each service's own role; none can read another's schema. */
-export function databaseUrlOf(schema: string, { infra, secrets }: MeshSettings): string {
+function databaseUrlOf(schema: string, { infra, secrets }: MeshSettings): string {
   const password = secrets.databasePasswords[schema] ?? '';
   return withUser(infra.postgresServiceUrl, { role: `pixmesh_${schema}`, password });
 }
