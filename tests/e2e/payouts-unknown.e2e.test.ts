@@ -17,7 +17,7 @@ const SEEDS = scaled(1, 20);
 const PAYOUTS_PER_SEED = scaled(40, 500);
 const CLIENTS = 8;
 
-/** What an acquirer may do at sending; a usual run takes two, by its seed. */
+/** What an acquirer may do at sending; a usual run takes one, by its seed. */
 const FAULTS: readonly [string, { fault: string; status?: number }][] = [
   ['hangs', { fault: 'hang' }],
   ['answers 500 after the effect', { fault: 'error_after', status: 500 }],

@@ -9,7 +9,7 @@ import { aMerchant, createCharge, readCharge, simulator } from './mesh.ts';
 /** Gateway's own limit of a request, with room for the way back. */
 const ANSWER_MS_MAX = 11_000;
 
-/** What an acquirer may do at issuing; a usual run takes two, by its seed. */
+/** What an acquirer may do at issuing; a usual run takes one, by its seed. */
 const FAULTS: readonly [string, { fault: string; status?: number }][] = [
   ['hangs', { fault: 'hang' }],
   ['answers 500 after the effect', { fault: 'error_after', status: 500 }],

@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 import { inParallel } from '@pixmesh/testkit/in-parallel';
 import { admin, type Json, type Merchant, readCharge, receivedOn, simulator } from '../e2e/mesh.ts';
 import { verifyLife } from './verify-life.ts';
@@ -5,6 +7,8 @@ import type { SubscribedMerchant } from './subscribed-merchant.ts';
 import type { Life } from './live-one.ts';
 
 const READERS = 8;
+/** What is waited for takes seconds: lists are read again, checks come due. */
+const ROUND_PAUSE_MS = 500;
 
 /**
  * Waits until nothing contradicts anything in these lives, and answers one line per contradiction that is left. A round
@@ -24,9 +28,11 @@ export async function settleLives(
       contradictions.length > 0 ? [life] : [],
     );
     const isOver = performance.now() >= end;
-    if (wanting.length > 0 && !isOver) continue;
-    const contradictions = await findContradictions(merchant, lives);
-    if (contradictions.length === 0 || isOver) return contradictions;
+    if (wanting.length === 0 || isOver) {
+      const contradictions = await findContradictions(merchant, lives);
+      if (contradictions.length === 0 || isOver) return contradictions;
+    }
+    await delay(ROUND_PAUSE_MS);
   }
 }
 

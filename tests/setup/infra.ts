@@ -24,15 +24,16 @@ import type { TestProject } from 'vitest/node';
 
 import { prepareInstallation, storeSchemasIn } from '../../deploy/prepare-installation.ts';
 import { schemasToMigrate } from '../../deploy/schemas-of-services.ts';
-import { throwawayHome } from './throwaway-home.ts';
+import { throwawayHome, throwawayHomes } from './throwaway-home.ts';
 
 /** Real Postgres, Kafka, registry and Redis for the whole `int` ring, and migrated template databases. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   // What runs already knows the identities of its own home.
   const isOwn = !readGivenUrls();
+  // Topics of earlier runs would slow the broker down more and more, and their data takes memory.
+  if (isOwn)
+    for (const former of throwawayHomes()) rmSync(former, { recursive: true, force: true });
   const home = isOwn ? throwawayHome() : readHome();
-  // Topics of earlier runs would slow the broker down more and more.
-  if (isOwn) rmSync(home, { recursive: true, force: true });
   const infra = await startInfra({ home, mode: 'from-environment', isThrowaway: true });
   const shared: TestInfra = { ...infra.urls, home: infra.home };
   await prepareTemplates(shared);

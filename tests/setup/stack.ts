@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import { freePorts } from '@pixmesh/testkit/free-ports';
 import { startOtlpReceiver } from '@pixmesh/testkit/otlp-receiver';
@@ -25,20 +26,27 @@ type Stop = () => Promise<void>;
 type FirstStack = { otlpUrl: string; shopPort: number; stop: Stop };
 
 const HOME = path.resolve(process.env['PIXMESH_E2E_HOME'] ?? '.pixmesh-e2e');
-/** Commands whose outcome was lost are sent again sooner than on a laptop: files wait for it. */
-const COMMAND_RESEND_MS = '10000';
+/**
+ * Commands whose outcome was lost are sent again sooner than on a laptop: files wait for it. Full reconciliations are
+ * those that files ask for: a scheduled one compares everything once a minute beside them.
+ */
+const PERIODS = { COMMAND_RESEND_MS: '10000', RECONCILIATION_FULL_MS: '3600000' };
+/** Files of accounts of their own, beside which the second stack boots. */
+const SIDE_BY_SIDE = /\/tests\/e2e\/[^/]+$/;
+const ENDED: ReadonlySet<string> = new Set(['passed', 'failed', 'skipped']);
+const HALF_POLL_MS = 500;
 /** Of the second worker of the files that need a stack to themselves. */
 const SECOND_HOME = `${HOME}-second`;
 
 /** The projects of the ring share their stacks: the first of them boots these, and the last to end stops them. */
-let stacks: { first: Promise<FirstStack>; second: Promise<Stop> | null } | null = null;
+let stacks: { first: Promise<FirstStack>; second: Promise<Stop | null> } | null = null;
 let users = 0;
 
 /** The whole mesh for the `e2e` ring, booted by the very command that people use, on a fresh home. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   users += 1;
   const needsSecond = Math.min(ALONE_WORKERS, countAlone(project)) > 1;
-  stacks ??= bootAll(needsSecond);
+  stacks ??= bootAll(project, needsSecond);
   const { first, second } = stacks;
   const { otlpUrl, shopPort } = await first;
   project.provide('home', HOME);
@@ -63,12 +71,28 @@ function countAlone(project: TestProject): number {
 }
 
 /** The second one boots while files already run on the first; who needs it waits for its `stack.json`. */
-function bootAll(needsSecond: boolean): NonNullable<typeof stacks> {
+function bootAll(project: TestProject, needsSecond: boolean): NonNullable<typeof stacks> {
   const first = Promise.all([HOME, SECOND_HOME].map(clear)).then(bootFirst);
-  const second = needsSecond ? first.then(() => boot(SECOND_HOME, {})) : null;
+  const second = needsSecond ? first.then(() => bootSecond(project)) : Promise.resolve(null);
   // Its files fail one by one, as they wait for it in vain.
-  second?.catch((error: Error) => process.stderr.write(`${SECOND_HOME}: ${error.message}\n`));
+  second.catch((error: Error) => process.stderr.write(`${SECOND_HOME}: ${error.message}\n`));
   return { first, second };
+}
+
+/** Once half of the files that run side by side have ended: earlier it would only take processor time from them. */
+async function bootSecond({ vitest: { state } }: TestProject): Promise<Stop | null> {
+  const total = state.getPaths().filter((file) => SIDE_BY_SIDE.test(file)).length;
+  while (2 * countEnded() < total) {
+    await delay(HALF_POLL_MS);
+    if (users === 0) return null;
+  }
+  return await boot(SECOND_HOME, {});
+
+  function countEnded(): number {
+    return state
+      .getTestModules()
+      .filter((module) => SIDE_BY_SIDE.test(module.moduleId) && ENDED.has(module.state())).length;
+  }
 }
 
 /** Nothing is left of an earlier run: what waits for a `stack.json` must not find that one. */
@@ -99,7 +123,7 @@ async function bootFirst(): Promise<FirstStack> {
 
 /** Answers what stops it. */
 async function boot(home: string, settings: Record<string, string>): Promise<() => Promise<void>> {
-  const env = { ...process.env, COMMAND_RESEND_MS, ...settings, PIXMESH_HOME: home };
+  const env = { ...process.env, ...PERIODS, ...settings, PIXMESH_HOME: home };
   if ((await npmRun(['start', '--', '--detach', '--no-demo'], env)) !== 0) {
     throw new Error('the stack did not start');
   }

@@ -15,7 +15,15 @@ const NAME_LENGTH = 12;
  * 373 s with one, 331 and 349 s without.
  */
 export function throwawayHome(): string {
-  if (!hasRoom()) return ON_DISK;
+  return hasRoom() ? homeInMemory() : ON_DISK;
+}
+
+/** Where a run that was killed may have left something. */
+export function throwawayHomes(): string[] {
+  return [ON_DISK, homeInMemory()];
+}
+
+function homeInMemory(): string {
   const checkout = createHash('sha256').update(process.cwd()).digest('hex').slice(0, NAME_LENGTH);
   return path.join(SHARED_MEMORY, `pixmesh-test-${checkout}`);
 }

@@ -1,11 +1,12 @@
 import { assertNever } from '@pixmesh/kernel/app-error';
+import { testSeed } from '@pixmesh/testkit/test-seed';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { decideNotFound, type OrderAnswer, type OrderCalls } from './order-calls.ts';
 import { placeOrder } from './place-order.ts';
 
-const SEED = Number(process.env['PIXMESH_SEED'] ?? Date.now() % 1_000_000);
+const SEED = testSeed();
 const RUNS = 2_000;
 const STEPS_MAX = 40;
 const WORKERS = 2;

@@ -3,6 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 const POLL_INTERVAL_MS = { min: 25, max: 100 };
 /** Of the time waited so far: a wait of seconds is longer by a tenth at most, and asks for less. */
 const POLL_SHARE = 0.1;
+/** After a probe that took long it rests for as long, up to this: a comparison of everything is work of its own. */
+const REST_MS_MAX = 1_000;
 const TIMEOUT_DEFAULT_MS = 10_000;
 
 /**
@@ -15,13 +17,16 @@ export async function eventually<T>(
 ): Promise<T> {
   const begin = performance.now();
   for (;;) {
+    const probedMs = performance.now();
     try {
       return await probe();
     } catch (error) {
-      const waitedMs = performance.now() - begin;
+      const nowMs = performance.now();
+      const waitedMs = nowMs - begin;
       if (waitedMs >= timeoutMs) throw error;
       const { min, max } = POLL_INTERVAL_MS;
-      await delay(Math.min(max, Math.max(min, waitedMs * POLL_SHARE)));
+      const pauseMs = Math.min(max, Math.max(min, waitedMs * POLL_SHARE));
+      await delay(Math.max(pauseMs, Math.min(nowMs - probedMs, REST_MS_MAX)));
     }
   }
 }

@@ -26,14 +26,10 @@ export function createMeshDatabase(schema: string): Promise<TestDatabase> {
 
 async function cloneDatabase(template: string, schema: string): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
-  const server = testInfra().postgresUrl;
-  await onServer(server, async (client) => {
-    const { rows } = await client.query<{ fsync: string }>('show fsync');
-    // Copied files cost two checkpoints: next to nothing where none waits for the disk.
-    const strategy = rows[0]?.fsync === 'off' ? 'file_copy' : 'wal_log';
-    await client.query(`create database ${name} template ${template} strategy ${strategy}`);
-  });
-  const adminUrl = withPath(server, name);
+  const { postgresUrl } = testInfra();
+  const { admin, strategy } = await (server ??= openServer(postgresUrl));
+  await admin.query(`create database ${name} template ${template} strategy ${strategy}`);
+  const adminUrl = withPath(postgresUrl, name);
   const url = withUser(withPath(testInfra().postgresServiceUrl, name), `pixmesh_${schema}`);
   const db = createPool({ url, applicationName: name });
   return {
@@ -42,21 +38,23 @@ async function cloneDatabase(template: string, schema: string): Promise<TestData
     db,
     [Symbol.asyncDispose]: async () => {
       await db[Symbol.asyncDispose]();
-      await onServer(server, (client) =>
-        client.query(`drop database if exists ${name} with (force)`),
-      );
+      await admin.query(`drop database if exists ${name} with (force)`);
     },
   };
 }
 
-async function onServer(url: string, work: (client: pg.Client) => Promise<unknown>): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    await work(client);
-  } finally {
-    await client.end();
-  }
+/** The superuser's connections of this process, which make and drop its databases; they keep no process alive. */
+let server: Promise<Server> | null = null;
+
+type Server = { admin: pg.Pool; strategy: 'file_copy' | 'wal_log' };
+
+async function openServer(connectionString: string): Promise<Server> {
+  const admin = new pg.Pool({ connectionString, max: 2, allowExitOnIdle: true });
+  // A connection that breaks while idle is replaced at the next use.
+  admin.on('error', () => undefined);
+  const { rows } = await admin.query<{ fsync: string }>('show fsync');
+  // Copied files cost two checkpoints: next to nothing where none waits for the disk.
+  return { admin, strategy: rows[0]?.fsync === 'off' ? 'file_copy' : 'wal_log' };
 }
 
 function withPath(url: string, database: string): string {
