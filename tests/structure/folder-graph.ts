@@ -1,6 +1,9 @@
 import path from 'node:path';
 
-/** One import between two rooms of a workspace; a room is a folder below `src`, or a file beside these folders. */
+/**
+ * One import between two rooms of a workspace; a room is a folder below `src`, the files of a folder beside its folders
+ * (`folder/.`), or a file beside the widest folders.
+ */
 export type Arrow = { from: string; to: string; file: string; target: string };
 
 export type Source = { file: string; text: string };
@@ -65,11 +68,12 @@ function resolveImport(src: string, file: string, specifier: string): string | n
   return target.startsWith(src) ? target : null;
 }
 
-/** The rooms that hold a file, from the widest to the narrowest: `a/b/c.ts` is in `a` and in `a/b`. */
+/** The rooms that hold a file, from the widest to the narrowest: `a/b/c.ts` is in `a`, in `a/b` and in `a/b/.`. */
 function roomsOf(src: string, file: string): string[] {
   const parts = file.slice(src.length).split('/');
   if (parts.length === 1) return parts;
-  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'));
+  const folders = parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'));
+  return [...folders, `${folders.at(-1)}/.`];
 }
 
 /** Where two files part: siblings on the level at which their rooms first differ. */

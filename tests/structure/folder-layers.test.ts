@@ -50,6 +50,14 @@ test('a cycle of folders within a folder is found', () => {
   expect(findCycles(arrows)).toEqual([['orders/cancel', 'orders/place']]);
 });
 
+test('a cycle of a folder within a folder and the files beside it is found', () => {
+  const arrows = listArrows('services/shop', [
+    { file: 'services/shop/src/orders/order.ts', text: "import './place/a.ts';" },
+    { file: 'services/shop/src/orders/place/a.ts', text: "import '../order.ts';" },
+  ]);
+  expect(findCycles(arrows)).toEqual([['orders/.', 'orders/place']]);
+});
+
 test('tests may import upwards', () => {
   const arrows = listArrows('services/shop', [
     ...PLANTED.slice(0, 2),

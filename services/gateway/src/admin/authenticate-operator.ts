@@ -8,9 +8,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { readHeader } from '#edge/read-header.ts';
 import { keepConnection } from '#edge/idle-connections.ts';
-import { countUnauthorized } from '#events.ts';
+import { countUnauthorized } from '#reports.ts';
 
-import { findOperatorByDigest, findOperator } from './operators/operators.sql.ts';
+import { findOperatorByDigest, findOperator } from './operators.sql.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -18,7 +18,7 @@ import {
   listOperators,
   type Operator,
   removeOperator,
-} from './operators.sql.ts';
+} from '../operators.sql.ts';
 
 /** 256 random bits; the prefix lets secret scanners find a leaked token. */
 const TOKEN_BYTES = 32;
