@@ -3,6 +3,7 @@ import { NoTurnError } from '@pixmesh/fair-share/no-turn-error';
 import { anyFree } from '@pixmesh/fair-share/share-of-places';
 import { AppError } from '@pixmesh/kernel/app-error';
 import {
+  countOpenLetters,
   type DeadLetter,
   type Dismissal,
   findDeadLetter,
@@ -15,6 +16,7 @@ import {
 import { OUTBOX_CONSUMER } from '@pixmesh/postgres/outbox-queue.sql';
 import { dismissParkedEvent, replayParkedEvent } from '@pixmesh/postgres/parked-events';
 import type { Database } from '@pixmesh/postgres/pool';
+import { observedGauge } from '@pixmesh/telemetry/metrics';
 
 import type { MessageCodec } from './message-codec.ts';
 import { dispatchMessage, type MessageHandler } from './message-handler.ts';
@@ -25,9 +27,10 @@ const REPLAY_WAIT_MS_MAX = 3_000;
 type DeadLettersDeps = {
   db: Database;
   groups: readonly { groupId: string; handlers: readonly MessageHandler[] }[];
-  /** Null until every schema is known. */
-  codec(): MessageCodec | null;
-  wakeOutbox(): void;
+  /** Of a service that consumes; null until every schema is known. */
+  codec?(): MessageCodec | null;
+  /** Of a service that has one. */
+  wakeOutbox?: (() => void) | undefined;
 };
 
 export type DeadLettersOfService = {
@@ -39,9 +42,12 @@ export type DeadLettersOfService = {
   dismiss(id: string, dismissal: Dismissal): Promise<boolean>;
 };
 
-/** Messages that its consumers have parked, and events of its outbox that cannot be published. */
+/** Messages that its consumers have parked, and events of its outbox that cannot be published; and how many wait. */
 export function createDeadLettersOfService(deps: DeadLettersDeps): DeadLettersOfService {
   const { db, wakeOutbox } = deps;
+  observedGauge('dead_letters_open', 'Parked messages that wait for an operator', async () => [
+    { value: await countOpenLetters(db) },
+  ]);
   // A replay holds one connection and needs another: many at once would each hold the one that the others wait for.
   const replays = createFairQueue({
     name: 'replays',
@@ -62,12 +68,12 @@ export function createDeadLettersOfService(deps: DeadLettersDeps): DeadLettersOf
     if (letter === null) return false;
     if (letter.consumer === OUTBOX_CONSUMER) {
       const isReplayed = await replayParkedEvent(db, letter);
-      wakeOutbox();
+      wakeOutbox?.();
       return isReplayed;
     }
     const group = deps.groups.find((candidate) => candidate.groupId === letter.consumer);
     if (!group) return false;
-    const codec = deps.codec();
+    const codec = deps.codec?.() ?? null;
     if (codec === null) throw new AppError('DEPENDENCY_UNAVAILABLE');
     const dispatch = { codec, handlers: group.handlers };
     const work = () =>
@@ -91,7 +97,7 @@ export function createDeadLettersOfService(deps: DeadLettersDeps): DeadLettersOf
     if (letter.consumer !== OUTBOX_CONSUMER) return await markDismissed(db, id, dismissal);
     const isDismissed = await dismissParkedEvent(db, letter, dismissal);
     // Later events of its key were held back and are published now.
-    wakeOutbox();
+    wakeOutbox?.();
     return isDismissed;
   }
 }

@@ -18,7 +18,8 @@ import { z } from 'zod';
 
 import { createKafka } from './kafka-client.ts';
 import { on } from './message-handler.ts';
-import { startMessaging } from './messaging.ts';
+import { startConsumers } from './consumers.ts';
+import { startOutbox } from './outbox.ts';
 import { registryText } from './registry-client.ts';
 import { startTestMesh, type TestMesh } from './testing/test-mesh.ts';
 import { aWireMessage, TEST_MESSAGE } from './testing/test-message.ts';
@@ -52,8 +53,9 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-const startUnready = (broker: string, settled = async (): Promise<void> => undefined) =>
-  startMessaging({
+/** Outbox and consumers of one service. */
+function startUnready(broker: string, settled = async (): Promise<void> => undefined) {
+  const messaging = {
     service: 'ledger',
     ...testBroker(),
     brokers: [broker],
@@ -61,8 +63,16 @@ const startUnready = (broker: string, settled = async (): Promise<void> => undef
     topicPrefix: mesh.topicPrefix,
     db: database.db,
     logger: mesh.options.logger,
-    outbox: { produces: [TEST_MESSAGE], signal: createWakeSignal() },
-    consumes: [
+    onFatal: (error: Error) => void failures.push(error),
+  };
+  const outbox = startOutbox({
+    ...messaging,
+    produces: [TEST_MESSAGE],
+    signal: createWakeSignal(),
+  });
+  const consumers = startConsumers({
+    ...messaging,
+    groups: [
       {
         groupId: GROUP,
         topics: [TOPICS.ledgerEvents],
@@ -70,14 +80,22 @@ const startUnready = (broker: string, settled = async (): Promise<void> => undef
         settled,
       },
     ],
-    onFatal: (error) => void failures.push(error),
   });
+  return {
+    ...consumers,
+    isAlive: () => outbox.isAlive() && consumers.isAlive(),
+    [Symbol.asyncDispose]: async () => {
+      await consumers[Symbol.asyncDispose]();
+      await outbox[Symbol.asyncDispose]();
+    },
+  };
+}
 
-const start = (...given: Parameters<typeof startUnready>) => {
+function start(...given: Parameters<typeof startUnready>) {
   const messaging = startUnready(...given);
   messaging.onReady();
   return messaging;
-};
+}
 
 test('no group is joined before the service is ready', async () => {
   const groupId = mesh.topicPrefix + GROUP;
@@ -164,9 +182,11 @@ test('a schema that no deploy job has stored is fatal and named', async () => {
     sql`update message_schemas set schema = schema || ' ' where subject like '%.credited'`,
   );
   await using messaging = start(NO_BROKER);
-  await eventually(() => expect(failures).toHaveLength(1));
-  expect(failures[0]?.message).toContain(`schemas not stored: ${TOPICS.ledgerEvents}-`);
-  expect(failures[0]?.message).toContain('has the deploy job run?');
+  await eventually(() => expect(failures).toHaveLength(2));
+  for (const { message } of failures) {
+    expect(message).toContain(`schemas not stored: ${TOPICS.ledgerEvents}-`);
+    expect(message).toContain('has the deploy job run?');
+  }
   expect(messaging.isAlive()).toBe(true);
 });
 

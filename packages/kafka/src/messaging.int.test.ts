@@ -13,18 +13,20 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 
 import { on } from './message-handler.ts';
-import { type Messaging, startMessaging } from './messaging.ts';
+import { type Consumers, startConsumers } from './consumers.ts';
+import { type Outbox, startOutbox } from './outbox.ts';
 import { startTestMesh, type TestMesh } from './testing/test-mesh.ts';
 import { aWireMessage, TEST_MESSAGE } from './testing/test-message.ts';
 
 const TRACE_PARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
-const outbox = createWakeSignal();
+const signal = createWakeSignal();
 
 let database: TestDatabase;
 let mesh: TestMesh;
 let admin: Database;
-let messaging: Messaging;
+let outbox: Outbox;
+let consumers: Consumers;
 let handled: string[];
 /** What the handler does with each message; the tests turn it. */
 let handle: (name: string) => Promise<void>;
@@ -35,26 +37,30 @@ beforeAll(async () => {
   const adminUrl = `${database.adminUrl}?options=-c%20search_path%3Dledger`;
   admin = createPool({ url: adminUrl, applicationName: 'messaging-test', max: 1 });
   mesh = await startTestMesh();
-  messaging = startMessaging({
+  const messaging = {
     service: 'ledger',
     ...testBroker(),
     registryUrl: testInfra().registryUrl,
     topicPrefix: mesh.topicPrefix,
     db: database.db,
     logger: mesh.options.logger,
-    outbox: { produces: [TEST_MESSAGE], signal: outbox },
-    consumes: [
+    onFatal: (error: Error) => {
+      throw error;
+    },
+  };
+  outbox = startOutbox({ ...messaging, produces: [TEST_MESSAGE], signal });
+  consumers = startConsumers({
+    ...messaging,
+    groups: [
       {
         groupId: 'ledger.test',
         topics: [TOPICS.ledgerEvents],
         handlers: [on(TEST_MESSAGE, ({ data }) => handle(data.end_to_end_id))],
       },
     ],
-    onFatal: (error) => {
-      throw error;
-    },
+    wakeOutbox: signal.notify,
   });
-  messaging.onReady();
+  consumers.onReady();
 });
 
 beforeEach(() => {
@@ -63,7 +69,8 @@ beforeEach(() => {
 });
 
 afterAll(async () => {
-  await messaging[Symbol.asyncDispose]();
+  await consumers[Symbol.asyncDispose]();
+  await outbox[Symbol.asyncDispose]();
   await mesh[Symbol.asyncDispose]();
   await admin[Symbol.asyncDispose]();
   await database[Symbol.asyncDispose]();
@@ -84,7 +91,7 @@ test('a committed event reaches its handler, and its headers and trace stand on 
     },
     value: { event_id: eventId, data: { end_to_end_id: '1', amount: 12_345 } },
   });
-  expect(messaging.isAlive()).toBe(true);
+  expect([outbox.isAlive(), consumers.isAlive()]).toEqual([true, true]);
 });
 
 test('a parked message is handled again by a replay, once', async () => {
@@ -100,12 +107,12 @@ test('a parked message is handled again by a replay, once', async () => {
     reason: 'not yet',
     key: 'account-1',
   });
-  await expect(messaging.deadLetters.replay(letter.id)).rejects.toThrow('not yet');
+  await expect(consumers.deadLetters.replay(letter.id)).rejects.toThrow('not yet');
   expect((await openLetter()).id).toBe(letter.id);
 
   handle = async (name) => void handled.push(name);
-  expect(await messaging.deadLetters.replay(letter.id)).toBe(true);
-  expect(await messaging.deadLetters.replay(letter.id)).toBe(false);
+  expect(await consumers.deadLetters.replay(letter.id)).toBe(true);
+  expect(await consumers.deadLetters.replay(letter.id)).toBe(false);
   expect(handled).toEqual(['2']);
   expect(await listLetters()).toEqual([]);
 });
@@ -117,11 +124,11 @@ test('a dismissed letter is neither replayed nor dismissed again', async () => {
   await append(3);
   const { id } = await openLetter();
   const dismissal = { operatorId: newId(), reason: 'a test wrote it' };
-  expect(await messaging.deadLetters.dismiss(id, dismissal)).toBe(true);
-  expect(await messaging.deadLetters.dismiss(id, dismissal)).toBe(false);
-  expect(await messaging.deadLetters.replay(id)).toBe(false);
+  expect(await consumers.deadLetters.dismiss(id, dismissal)).toBe(true);
+  expect(await consumers.deadLetters.dismiss(id, dismissal)).toBe(false);
+  expect(await consumers.deadLetters.replay(id)).toBe(false);
   expect(await listLetters()).toEqual([]);
-  expect(await messaging.deadLetters.find(id)).toMatchObject({
+  expect(await consumers.deadLetters.find(id)).toMatchObject({
     dismissedReason: 'a test wrote it',
   });
 });
@@ -138,9 +145,9 @@ test('a letter cannot be dismissed while its replay is handled, nor after', asyn
     begun.resolve();
     await mayEnd.promise;
   };
-  const replayed = messaging.deadLetters.replay(id);
+  const replayed = consumers.deadLetters.replay(id);
   await begun.promise;
-  const dismissed = messaging.deadLetters.dismiss(id, {
+  const dismissed = consumers.deadLetters.dismiss(id, {
     operatorId: newId(),
     reason: 'too slow',
   });
@@ -155,7 +162,7 @@ test('letters that are replayed at once are handled one after the other', async 
   const count = 40;
   for (let number = 0; number < count; number += 1) await append(100 + number);
   const letters = await eventually(async () => {
-    const all = await messaging.deadLetters.list({ limit: count, startingAfter: null });
+    const all = await consumers.deadLetters.list({ limit: count, startingAfter: null });
     expect(all).toHaveLength(count);
     return all;
   });
@@ -167,7 +174,7 @@ test('letters that are replayed at once are handled one after the other', async 
     await database.db.query(sql`select`);
     underWay -= 1;
   };
-  const replayed = letters.map(({ id }) => messaging.deadLetters.replay(id));
+  const replayed = letters.map(({ id }) => consumers.deadLetters.replay(id));
   expect(await Promise.all(replayed)).toEqual(letters.map(() => true));
   expect(mostUnderWay).toBe(1);
 });
@@ -184,9 +191,9 @@ test('a replay that waits too long for another is refused, and its letter stays 
     begun.resolve();
     await mayEnd.promise;
   };
-  const first = messaging.deadLetters.replay(id);
+  const first = consumers.deadLetters.replay(id);
   await begun.promise;
-  await expect(messaging.deadLetters.replay(id)).rejects.toThrow('no turn at replays: late');
+  await expect(consumers.deadLetters.replay(id)).rejects.toThrow('no turn at replays: late');
   expect((await openLetter()).id).toBe(id);
   mayEnd.resolve();
   expect(await first).toBe(true);
@@ -194,7 +201,7 @@ test('a replay that waits too long for another is refused, and its letter stays 
 
 test('an unknown letter is not replayed', async () => {
   const unknown = '0190b6a4-7c1e-7b52-9a1d-2f60f1c8a001';
-  expect(await messaging.deadLetters.replay(unknown)).toBe(false);
+  expect(await consumers.deadLetters.replay(unknown)).toBe(false);
 });
 
 test('bytes that nobody can read end in the table of dead letters as they came', async () => {
@@ -238,7 +245,7 @@ async function append(...numbered: readonly Numbered[]): Promise<string> {
     await tx.query(sql`with guard as (select 1), ${pair} select from guard`);
     await tx.query(sql`update events set traceparent = ${TRACE_PARENT} where traceparent is null`);
   });
-  outbox.notify();
+  signal.notify();
   return events.at(-1)?.eventId ?? '';
 }
 
@@ -251,7 +258,7 @@ async function openLetter() {
 }
 
 async function listLetters() {
-  return await messaging.deadLetters.list({ limit: 10, startingAfter: null });
+  return await consumers.deadLetters.list({ limit: 10, startingAfter: null });
 }
 
 function nameOf(value: unknown): string {

@@ -13,7 +13,7 @@ import { createTestTopics } from '@pixmesh/testkit/test-topics';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { expect, test } from 'vitest';
 
-import { startMessaging } from './messaging.ts';
+import { startOutbox } from './outbox.ts';
 import { aWireMessage, TEST_MESSAGE } from './testing/test-message.ts';
 
 /** Every service with an outbox, by its schema. */
@@ -49,15 +49,15 @@ test.each(SCHEMAS)(
       await reader.query(sql`set local idle_in_transaction_session_timeout = 0`);
       await reader.query(sql`select count(*) from events`);
       // Its first look at the months comes with its start.
-      await using _messaging = startMessaging({
+      await using _outbox = startOutbox({
         service: schema,
         ...testBroker(),
         registryUrl: testInfra().registryUrl,
         topicPrefix,
         db: database.db,
         logger: createLogger('month-turn', 'silent'),
-        outbox: { produces: [TEST_MESSAGE], signal },
-        consumes: [],
+        produces: [TEST_MESSAGE],
+        signal,
         onFatal: (error) => {
           throw error;
         },

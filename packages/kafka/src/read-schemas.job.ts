@@ -11,6 +11,8 @@ import { createCodec, type MessageCodec } from './message-codec.ts';
 const READ_INTERVAL_MS = 60_000;
 
 type ReadSchemasOptions = {
+  /** Names the loop in the log. */
+  name: string;
   db: Queryable;
   logger: Logger;
   registryUrl: string;
@@ -27,11 +29,11 @@ type ReadSchemasOptions = {
  * away. Neither broker nor registry is asked, so whatever becomes of them, a service starts.
  */
 export function startReadingSchemas(options: ReadSchemasOptions): PollingLoop {
-  const { db, logger, registryUrl, messages, onKnown, onFatal } = options;
+  const { name, db, logger, registryUrl, messages, onKnown, onFatal } = options;
   const codec = createCodec(registryUrl, messages);
   let isKnown = false;
   let learning: Promise<string[]> | null = null;
-  return startPollingLoop({ name: 'message schemas', logger, turn });
+  return startPollingLoop({ name, logger, turn });
 
   /** What is refused may be a message of a version that was deployed since the schemas were read. */
   async function encode(...message: Parameters<MessageCodec['encode']>): Promise<Buffer> {

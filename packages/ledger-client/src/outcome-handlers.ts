@@ -4,7 +4,7 @@ import { HOLD_KIND_HEADER, LEDGER_EVENTS } from '@pixmesh/contracts/messages/led
 import type { LEDGER_COMMANDS } from '@pixmesh/contracts/messages/ledger-command.v1';
 import type { MessageType } from '@pixmesh/contracts/messages/message-type';
 import { type MessageHandler, on } from '@pixmesh/kafka/message-handler';
-import type { ConsumerGroup } from '@pixmesh/kafka/messaging';
+import type { ConsumerGroup } from '@pixmesh/kafka/consumers';
 import { createMicroBatcher } from '@pixmesh/postgres/micro-batcher';
 import type { Database } from '@pixmesh/postgres/pool';
 import { endUnanswered } from '@pixmesh/postgres/unanswered-commands';

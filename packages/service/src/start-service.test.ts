@@ -128,7 +128,7 @@ test('what takes work from others begins when all parts have started', async () 
   expect(order).toEqual(['http listens', 'takes work']);
 });
 
-test('callers are let go before any part stops, where a process ends', async () => {
+test('connections of callers end before any part stops, where a process ends', async () => {
   const service = await aService(({ use }) => {
     use('pool', aPart('pool'));
     use('http', { ...aPart('http'), drain: async () => void stopped.push('callers') });

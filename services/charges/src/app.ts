@@ -3,7 +3,7 @@ import { INTERNAL_ROUTES } from '@pixmesh/contracts/internal/internal-routes';
 import { guardRoutes } from '@pixmesh/http/internal-auth';
 import type { Peers } from '@pixmesh/http/peers';
 import { createServiceApp } from '@pixmesh/http/service-app';
-import type { Messaging } from '@pixmesh/kafka/messaging';
+import type { Consumers } from '@pixmesh/kafka/consumers';
 import {
   registerReconciliationRoutes,
   type RoutedReconciliation,
@@ -32,7 +32,7 @@ type AppDeps = CreateChargeDeps &
   ResolveSuspenseDeps &
   StatusCheckDeps & {
     peers: Peers;
-    deadLetters: Messaging['deadLetters'];
+    deadLetters: Consumers['deadLetters'];
     reconciliation: RoutedReconciliation;
     requestTimeoutMs: number;
   };

@@ -4,10 +4,10 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { createIssuing, type Issuing } from '#charge/issuing/issuing.ts';
 import type { IssuingDeps } from '#charge/issuing/issuing-deps.ts';
-import type { ChargeMoves } from '#charge/move-charges.sql.ts';
+import { createChargeMoves } from '#charge/move-charges.sql.ts';
 import type { ChargesConfig } from '#config.ts';
-import type { ChargeReceipts } from '#received/receipts.sql.ts';
-import type { RecordedPixReads } from '#received/received-pix.sql.ts';
+import { createChargeReceipts } from '#received/receipts.sql.ts';
+import { createRecordedPix } from '#received/received-pix.sql.ts';
 import type { Signals } from '#signals.ts';
 import type { StatusCheckDeps } from '#status-check/status-check.job.ts';
 
@@ -20,19 +20,22 @@ export type CheckDeps = StatusCheckDeps & IssuingDeps & { issuing: Issuing };
 export function createCheckDeps({
   config,
   signals,
+  writes,
   ...parts
 }: {
   config: ChargesConfig;
   db: Database;
-  moves: ChargeMoves;
-  receipts: ChargeReceipts;
-  recordedPix: RecordedPixReads;
+  /** The pool of statements that many writes share. */
+  writes: Database;
   logger: Logger;
   acquirer: Acquirer;
   signals: Signals;
 }): CheckDeps {
   const deps = {
     ...parts,
+    moves: createChargeMoves(writes),
+    receipts: createChargeReceipts(writes),
+    recordedPix: createRecordedPix(writes),
     wakeOutbox: signals.outbox.notify,
     wakeStatusChecks: signals.statusChecks.notify,
     ...issuingSettings(config),

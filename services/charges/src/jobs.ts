@@ -1,6 +1,8 @@
 import { startListsJob } from '@pixmesh/acquirer-lists/lists.job';
 import type { LedgerHolds } from '@pixmesh/ledger-client/ledger-holds';
 import { startDueWorkPoll } from '@pixmesh/postgres/due-work-poll';
+import { createNamedChecks } from '@pixmesh/postgres/named-checks';
+import type { Database } from '@pixmesh/postgres/pool';
 import type { PollingLoop } from '@pixmesh/service/polling-loop';
 import type { Parts } from '@pixmesh/service/start-service';
 
@@ -14,6 +16,7 @@ import { observeNotices } from '#notices/notice-metrics.ts';
 import { startPixNoticesJob } from '#notices/pix-notices.job.ts';
 import { startPruneNotices } from '#notices/prune-notices.job.ts';
 import { noticePix, oldestNoticeSeconds } from '#notices/pix-notices.sql.ts';
+import { leaseNamedCharges, type NamedByCallback } from '#status-check/callback-checks.sql.ts';
 import { checkReturns } from '#status-check/check-returns.ts';
 import { startStatusCheckJob } from '#status-check/status-check.job.ts';
 import { receivedReadings } from '#notices/received-readings.ts';
@@ -24,6 +27,8 @@ import { startReturnItemsJob } from '#suspense/return-items.job.ts';
 type JobsParts = {
   config: ChargesConfig;
   checkDeps: CheckDeps;
+  /** The pool of statements that many writes share. */
+  writes: Database;
   holds: LedgerHolds;
   signals: Signals;
   use: Parts['use'];
@@ -37,10 +42,10 @@ const DISPUTE_LEASE_MS = 60_000;
  */
 const UNKNOWN_PIX_PAUSE_MS = 600_000;
 
-/** Starts what runs by itself. */
+/** Starts what runs by itself, and answers what callbacks ask for checks. */
 export function startJobs(parts: JobsParts) {
-  const { checkDeps, signals, use } = parts;
-  const { db } = checkDeps;
+  const { checkDeps, writes, signals, use } = parts;
+  const { db, leaseMs, wakeStatusChecks } = checkDeps;
   observeIssuing(() => oldestIssuingSeconds(db));
   observeDueChecks(() => oldestDueCheckSeconds(db));
   const statusCheck = use(
@@ -51,7 +56,13 @@ export function startJobs(parts: JobsParts) {
   use('disputes', startDisputes(parts));
   use('refunds', startRefunds(parts));
   use('due work', startDueWorkPoll({ ...checkDeps, signals, dueWork: DUE_WORK }));
-  return { statusCheck };
+  const callbackChecks = createNamedChecks({
+    job: statusCheck,
+    lease: (names: readonly NamedByCallback[], places) =>
+      leaseNamedCharges(writes, names, { places, leaseMs }),
+    wakeStatusChecks,
+  });
+  return { callbackChecks };
 }
 
 /** Checks announced Pix and returns of items, and reads the list of received Pix. */

@@ -7,7 +7,7 @@ import {
   SuspenseResolved,
 } from '@pixmesh/contracts/messages/ledger-event.v1';
 import { on } from '@pixmesh/kafka/message-handler';
-import type { ConsumerGroup } from '@pixmesh/kafka/messaging';
+import type { ConsumerGroup } from '@pixmesh/kafka/consumers';
 import { outcomeHandlers } from '@pixmesh/ledger-client/outcome-handlers';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';

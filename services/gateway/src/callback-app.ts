@@ -8,7 +8,7 @@ import type { CallbackDeps } from '#callbacks/receive-callback.ts';
 import { registerReceiveCallback } from '#callbacks/receive-callback.route.ts';
 import { createKeepUnusable } from '#callbacks/keep-unusable.ts';
 import { type Edge, guardListener } from '#edge/guard-listener.ts';
-import { countUnauthorized } from '#events.ts';
+import { countUnauthorized } from '#reports.ts';
 import { requestIdOf } from '#edge/stamp-answers.ts';
 
 /** An acquirer groups items, so its bodies may be larger than a merchant's. */

@@ -14,7 +14,12 @@ import { endProcess } from '@pixmesh/service/run-service';
 import { startFailpoints } from '@pixmesh/service/failpoint-listener';
 import { type Parts, startService } from '@pixmesh/service/start-service';
 import { createWakeSignal } from '@pixmesh/service/wake-signal';
-import { type Messaging, messagingSettings, startMessaging } from '@pixmesh/kafka/messaging';
+import {
+  createDeadLettersOfService,
+  type DeadLettersOfService,
+} from '@pixmesh/kafka/dead-letters-of-service';
+import { type MessagingSettings, messagingSettings } from '@pixmesh/kafka/messaging';
+import { startOutbox } from '@pixmesh/kafka/outbox';
 import { checkTables } from '@pixmesh/postgres/check-tables.sql';
 import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
 import { observeServer } from '@pixmesh/postgres/observe-server';
@@ -61,21 +66,20 @@ export async function startGateway(config: GatewayConfig) {
     const { db, background, logs } = await openPools(config, logger, use);
     const clients = openClients(config, identity, use);
     const outbox = createWakeSignal();
-    const messaging = use(
-      'messaging',
-      startMessaging({
+    use(
+      'outbox',
+      startOutbox({
         ...broker,
         service: 'gateway',
         db: background,
         logger,
-        outbox: {
-          produces: [AcquirerCallback, ApplicationChanged, AccountLimitsChanged],
-          signal: outbox,
-        },
-        consumes: [],
+        produces: [AcquirerCallback, ApplicationChanged, AccountLimitsChanged],
+        signal: outbox,
         onFatal: endProcess,
       }),
     );
+    const wakeOutbox = outbox.notify;
+    const deadLetters = createDeadLettersOfService({ db: background, groups: [], wakeOutbox });
     use('watch of groups', watchAllGroups(broker, logger));
     const reconciliation = use(
       'reconciliation',
@@ -87,7 +91,7 @@ export async function startGateway(config: GatewayConfig) {
         checks: gatewayChecks({
           db: background,
           dispatcher: clients['webhook-dispatcher'],
-          wakeOutbox: outbox.notify,
+          wakeOutbox,
         }),
       }),
     );
@@ -95,11 +99,10 @@ export async function startGateway(config: GatewayConfig) {
     const keepDays = config.REQUEST_LOG_RETENTION_DAYS;
     use('retention', startRequestLogRetention({ db: background, logger, keepDays }));
     const counters = use('limits', openRequestCounters(config, logger));
-    const wakeOutbox = outbox.notify;
     const common = { config, db, logger, clients, wakeOutbox, counters };
     const apps = {
       public: buildPublic({ ...common, requestLog }),
-      admin: buildAdmin({ ...common, logs, reconciliation, messaging }),
+      admin: buildAdmin({ ...common, logs, reconciliation, deadLetters }),
       callback: buildCallbackApp({
         db: background,
         logger,
@@ -140,7 +143,7 @@ async function openPools(config: GatewayConfig, logger: Logger, use: Parts['use'
 }
 
 /** For the whole installation: the gateway may see the offsets of every group, and no message of any. */
-function watchAllGroups(broker: ReturnType<typeof messagingSettings>, logger: Logger): GroupWatch {
+function watchAllGroups(broker: MessagingSettings, logger: Logger): GroupWatch {
   const groups = Object.values(CONSUMER_GROUPS);
   return watchGroups({ ...broker, clientId: 'gateway-groups', logger, groups });
 }
@@ -192,11 +195,11 @@ function buildAdmin({
   wakeOutbox,
   counters,
   reconciliation,
-  messaging,
+  deadLetters,
 }: AppParts & {
   logs: Database;
   reconciliation: Reconciliation;
-  messaging: Messaging;
+  deadLetters: DeadLettersOfService;
 }): FastifyInstance {
   return buildAdminApp({
     db,
@@ -207,7 +210,7 @@ function buildAdmin({
     wakeOutbox,
     counters,
     reconciliation,
-    ownLetters: answerOwnLetters(messaging.deadLetters, logger),
+    ownLetters: answerOwnLetters(deadLetters, logger),
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
     reconciliationTimeoutMs: config.RECONCILIATION_TIMEOUT_MS,
     bootstrapToken: config.ADMIN_BOOTSTRAP_TOKEN,

@@ -2,7 +2,7 @@ import { CONSUMER_GROUPS } from '@pixmesh/contracts/internal/consumer-groups';
 import { LEDGER_COMMANDS } from '@pixmesh/contracts/messages/ledger-command.v1';
 import type { MessageType } from '@pixmesh/contracts/messages/message-type';
 import { type MessageHandler, on } from '@pixmesh/kafka/message-handler';
-import type { ConsumerGroup } from '@pixmesh/kafka/messaging';
+import type { ConsumerGroup } from '@pixmesh/kafka/consumers';
 import { AppError } from '@pixmesh/kernel/app-error';
 
 import type { LedgerEngine } from '#engine/ledger-engine.ts';

@@ -122,7 +122,7 @@ describe('the life of a dispute', () => {
     });
   });
 
-  test('a Pix gives back no more than it was, however it is told', async () => {
+  test('of a Pix no more is returned than it was, by whatever commands', async () => {
     const pix = await aPix(1_000);
     await handleAll(aDispute('dispute.return', { ...pix, amount: 999, from: 'available' }));
     const rows = await countAllRows(ledger.db);

@@ -6,7 +6,9 @@ import { meshPeers } from '@pixmesh/http/peers';
 import { endProcess } from '@pixmesh/service/run-service';
 import { startFailpoints } from '@pixmesh/service/failpoint-listener';
 import { startService } from '@pixmesh/service/start-service';
-import { messagingSettings, startMessaging } from '@pixmesh/kafka/messaging';
+import { startConsumers } from '@pixmesh/kafka/consumers';
+import { messagingSettings } from '@pixmesh/kafka/messaging';
+import { startOutbox } from '@pixmesh/kafka/outbox';
 import { checkTables } from '@pixmesh/postgres/check-tables.sql';
 import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
 import { createPolledSignal, startDueWorkPoll } from '@pixmesh/postgres/due-work-poll';
@@ -23,7 +25,7 @@ import { ledgerCommandsConsumer } from '#ledger-commands.consumer.ts';
 import type { LedgerConfig } from '#config.ts';
 import { createLedgerEngine } from '#engine/ledger-engine.ts';
 import { republishOutcome } from '#engine/republish-outcome.sql.ts';
-import { observeLedger } from '#events.ts';
+import { observeLedger } from '#reports.ts';
 import { ledgerChecks } from '#reconciliation/ledger-checks.ts';
 import { startReleasePending } from '#releases/release-pending.job.ts';
 import { HAS_DUE_RELEASE, readOldestReleaseAge } from '#releases/releases.sql.ts';
@@ -34,8 +36,8 @@ const POOL_SIZE = 12;
 /** Where these can be read, the schema is there: the readiness of the service. */
 const TABLES = [sql`accounts`];
 
-/** Starts the service; a stop ends traffic first, then jobs, consumer and relay, engine and pool. */
-export async function startLedger(config: LedgerConfig): Promise<AsyncDisposable> {
+/** Starts the service; a stop ends traffic first, then reconciliation, jobs, consumer, engine, outbox and pool. */
+export async function startLedger(config: LedgerConfig) {
   return await startService({ name: 'ledger', config }, async ({ logger, use }) => {
     const identity = use('identity', openMeshIdentity({ folder: config.MESH_TLS_DIR, logger }));
     use('failpoints', await startFailpoints({ config, identity }));
@@ -45,27 +47,32 @@ export async function startLedger(config: LedgerConfig): Promise<AsyncDisposable
     observeCertificate('mesh', () => identity.current().cert);
     void checkConnectionBudget({ db, logger, wanted: POOL_SIZE });
     await openConnections(db);
-    const outbox = createPolledSignal();
-    const releases = createPolledSignal();
+    const signals = { outbox: createPolledSignal(), releases: createPolledSignal() };
+    const { outbox, releases } = signals;
+    const messaging = {
+      ...messagingSettings(config, identity),
+      service: 'ledger',
+      db,
+      logger,
+      onFatal: endProcess,
+    };
+    const produces = Object.values(LEDGER_EVENTS);
+    use('outbox', startOutbox({ ...messaging, produces, signal: outbox }));
     const engine = use('engine', createLedgerEngine({ db, logger, wakeOutbox: outbox.notify }));
     const republish = async (commandId: string): Promise<void> => {
       if (await republishOutcome(db, commandId)) outbox.notify();
     };
-    const messaging = use(
-      'messaging',
-      startMessaging({
-        ...messagingSettings(config, identity),
-        service: 'ledger',
-        db,
-        logger,
-        outbox: { produces: Object.values(LEDGER_EVENTS), signal: outbox },
-        consumes: [ledgerCommandsConsumer({ engine, republishOutcome: republish })],
-        onFatal: endProcess,
+    const consumers = use(
+      'consumers',
+      startConsumers({
+        ...messaging,
+        groups: [ledgerCommandsConsumer({ engine, republishOutcome: republish })],
+        wakeOutbox: outbox.notify,
       }),
     );
     use('release of pending money', startReleasePending({ db, logger, engine, signal: releases }));
     const dueWork = { outbox: HAS_QUEUED, releases: HAS_DUE_RELEASE };
-    use('due work', startDueWorkPoll({ db, logger, dueWork, signals: { outbox, releases } }));
+    use('due work', startDueWorkPoll({ db, logger, dueWork, signals }));
     const reconciliation = use(
       'reconciliation',
       startReconciliation({
@@ -89,7 +96,7 @@ export async function startLedger(config: LedgerConfig): Promise<AsyncDisposable
         db,
         engine,
         peers: meshPeers(identity),
-        deadLetters: messaging.deadLetters,
+        deadLetters: consumers.deadLetters,
         reconciliation,
       }),
     );

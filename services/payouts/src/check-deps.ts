@@ -2,12 +2,15 @@ import { settleIntent } from '@pixmesh/acquirer-orders/hold-intent';
 import type { OrderLimits } from '@pixmesh/acquirer-orders/order-calls';
 import type { Acquirer } from '@pixmesh/acquirer/acquirer';
 import { deadlineIn } from '@pixmesh/http/deadline';
+import type { Database } from '@pixmesh/postgres/pool';
+import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { checkPeriods, type PayoutsConfig } from '#config.ts';
 import { type IntentDeps, payoutIntents } from '#creation/payout-intents.ts';
-import { intentSettled } from '#events.ts';
-import type { PayoutMoves } from '#payouts/move-payouts.sql.ts';
+import { intentSettled } from '#reports.ts';
+import { createPayoutMoves } from '#payouts/move-payouts.sql.ts';
 import type { PayoutRow } from '#payouts/payout-row.ts';
+import type { Signals } from '#signals.ts';
 import { START_MARGIN_MS } from '#sending/sender.job.ts';
 import type { SendingDeps } from '#sending/sending-deps.ts';
 import type { StatusCheckDeps } from '#status-check/status-check-deps.ts';
@@ -17,25 +20,46 @@ const INTENT_TIMEOUT_MS = 5_000;
 /** Room for a token and our own statements. */
 const LEASE_MARGIN_MS = 2_000;
 
-export type CheckDeps = StatusCheckDeps & SendingDeps & { acquirer: Acquirer; leaseMs: number };
+/** What sending works with. */
+export function createSendingDeps(parts: {
+  config: PayoutsConfig;
+  db: Database;
+  /** The pool of statements that many writes share. */
+  writes: Database;
+  logger: Logger;
+  acquirer: Acquirer;
+  signals: Signals;
+}): SendingDeps & { wakeSender(): void } {
+  const { config, db, writes, logger, acquirer, signals } = parts;
+  return {
+    db,
+    logger,
+    acquirer,
+    moves: createPayoutMoves(writes),
+    acceptedChecks: checkPeriods(config, 'ACCEPTED'),
+    unknownChecks: checkPeriods(config, 'UNKNOWN'),
+    acquirerTimeoutMs: config.ACQUIRER_TIMEOUT_MS,
+    wakeOutbox: signals.outbox.notify,
+    wakeSender: signals.sender.notify,
+  };
+}
 
-/** What sending and status checks of payouts work with. */
+export type CheckDeps = StatusCheckDeps & { acquirer: Acquirer; leaseMs: number };
+
+/** What status checks of payouts work with. */
 export function createCheckDeps(parts: {
   config: PayoutsConfig;
   acquirer: Acquirer;
-  moves: PayoutMoves;
-  deps: IntentDeps & { wakeStatusChecks(): void };
+  intents: IntentDeps & SendingDeps;
+  signals: Signals;
 }): CheckDeps {
-  const { config, acquirer, moves, deps } = parts;
-  const intents = payoutIntents(deps);
+  const { config, acquirer, signals } = parts;
+  const intents = payoutIntents(parts.intents);
   return {
-    ...deps,
-    moves,
+    ...parts.intents,
     acquirer,
-    acceptedChecks: checkPeriods(config, 'ACCEPTED'),
-    unknownChecks: checkPeriods(config, 'UNKNOWN'),
+    wakeStatusChecks: signals.statusChecks.notify,
     intentChecks: checkPeriods(config, 'INTENT'),
-    acquirerTimeoutMs: config.ACQUIRER_TIMEOUT_MS,
     leaseMs: Math.max(config.ACQUIRER_TIMEOUT_MS, INTENT_TIMEOUT_MS) + LEASE_MARGIN_MS,
     ...orderLimits(config),
     settleIntent: async (intent: PayoutRow) => {

@@ -10,7 +10,7 @@ import {
   checkShowedProblem,
   sendAbandoned,
   sendEnded,
-} from './events.ts';
+} from './reports.ts';
 
 const ERROR = 50;
 const WARN = 40;

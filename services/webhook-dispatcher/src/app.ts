@@ -3,7 +3,7 @@ import { INTERNAL_ROUTES } from '@pixmesh/contracts/internal/internal-routes';
 import { guardRoutes } from '@pixmesh/http/internal-auth';
 import type { Peers } from '@pixmesh/http/peers';
 import { createServiceApp } from '@pixmesh/http/service-app';
-import type { Messaging } from '@pixmesh/kafka/messaging';
+import type { Consumers } from '@pixmesh/kafka/consumers';
 import type { Reconciliation } from '@pixmesh/reconciliation/reconciliation';
 import { registerReconciliationRoutes } from '@pixmesh/reconciliation/reconciliation-routes';
 import type { FastifyInstance } from 'fastify';
@@ -23,7 +23,7 @@ import { registerTimeline } from '#timeline/timeline.route.ts';
 type AppDeps = WriteEndpointDeps &
   DispatchersDeps & {
     peers: Peers;
-    deadLetters: Messaging['deadLetters'];
+    deadLetters: Consumers['deadLetters'];
     isDispatched: IntakeDeps['isDispatched'];
     reconciliation: Reconciliation;
   };

@@ -1,7 +1,7 @@
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { expect, test } from 'vitest';
 
-import { laneLost, lanesTakenOver } from './events.ts';
+import { laneLost, lanesTakenOver } from './reports.ts';
 
 test('a sender logs which lanes it has taken over or lost, and nothing where there are none', () => {
   const lines: unknown[] = [];

@@ -6,7 +6,8 @@ import { meshPeers } from '@pixmesh/http/peers';
 import { startFailpoints } from '@pixmesh/service/failpoint-listener';
 import { redisAddress } from '@pixmesh/service/redis-connection';
 import { type Parts, startService } from '@pixmesh/service/start-service';
-import { type Messaging, messagingSettings } from '@pixmesh/kafka/messaging';
+import type { Consumers } from '@pixmesh/kafka/consumers';
+import { messagingSettings } from '@pixmesh/kafka/messaging';
 import { newId } from '@pixmesh/kernel/ids';
 import { checkTables } from '@pixmesh/postgres/check-tables.sql';
 import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
@@ -94,12 +95,12 @@ export async function startWebhookDispatcher(
     if (sender !== null) use('recoveries', startRecoveries(parts));
     const dispatches = doubles.isDispatched ?? isDispatched;
     const intake = { ...parts, broker, db: queueDb, isDispatched: dispatches, sender };
-    const messaging = needsMessaging(config) ? use('messaging', startIntake(intake)) : null;
-    const hasApi = messaging !== null && config.ROLES.includes('api');
+    const consumers = handlesMessages(config) ? use('consumers', startIntake(intake)) : null;
+    const hasApi = consumers !== null && config.ROLES.includes('api');
     const app = hasApi
       ? use(
           'http',
-          buildApi({ ...parts, identity, readBacklog, isDispatched: dispatches, messaging, use }),
+          buildApi({ ...parts, identity, readBacklog, isDispatched: dispatches, consumers, use }),
         )
       : null;
     const api = app && (await listen(app, config, config.PORT ?? 0));
@@ -141,7 +142,7 @@ function openRedis(
   return address && createRedisWakeUp({ ...address, ...hints });
 }
 
-function needsMessaging(config: DispatcherConfig): boolean {
+function handlesMessages(config: DispatcherConfig): boolean {
   return config.ROLES.includes('intake') || config.ROLES.includes('api');
 }
 
@@ -151,13 +152,13 @@ function buildApi(parts: {
   logger: Logger;
   clock: ScheduleClock;
   wakeSenders(laneIds: readonly string[]): void;
-  messaging: Messaging;
+  consumers: Consumers;
   readBacklog: ReadBacklog;
   isDispatched: IntakeDeps['isDispatched'];
   use: Parts['use'];
   identity: MeshIdentity;
 }): FastifyInstance {
-  const { config, messaging, use, identity, ...deps } = parts;
+  const { config, consumers, use, identity, ...deps } = parts;
   const reconciliation = startReconciliation({
     ...deps,
     ...reconciliationPeriods(config),
@@ -168,7 +169,7 @@ function buildApi(parts: {
     ...deps,
     reconciliation: use('reconciliation', reconciliation),
     peers: meshPeers(identity),
-    deadLetters: messaging.deadLetters,
+    deadLetters: consumers.deadLetters,
     sealingPublicKey: config.WEBHOOK_SEALING_PUBLIC_KEY ?? '',
   });
 }

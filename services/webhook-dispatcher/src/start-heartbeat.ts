@@ -6,7 +6,7 @@ import type { Parts as ServiceParts } from '@pixmesh/service/start-service';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { type DispatcherConfig, leaseMsOf } from '#config.ts';
-import { observeBacklog } from '#events.ts';
+import { observeBacklog } from '#reports.ts';
 import { startHeartbeat } from '#processes/heartbeat.job.ts';
 import { listProcesses } from '#processes/processes.sql.ts';
 import { createBacklogReader, type ReadBacklog } from '#processes/read-backlog.ts';

@@ -1,5 +1,6 @@
 import { endProcess } from '@pixmesh/service/run-service';
-import { type Messaging, type messagingSettings, startMessaging } from '@pixmesh/kafka/messaging';
+import { type Consumers, startConsumers } from '@pixmesh/kafka/consumers';
+import type { MessagingSettings } from '@pixmesh/kafka/messaging';
 import { systemClock } from '@pixmesh/kernel/clock';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
@@ -12,17 +13,14 @@ import type { ScheduleClock } from '#schedule-clock.ts';
 
 type Parts = {
   config: DispatcherConfig;
-  broker: ReturnType<typeof messagingSettings>;
+  broker: MessagingSettings;
   db: Database;
   logger: Logger;
   clock: ScheduleClock;
 } & Pick<IntakeDeps, 'isDispatched' | 'wakeSenders' | 'sender'>;
 
-/**
- * The conversation over Kafka: the role `intake` consumes; the role `api` alone consumes nothing, and handles what an
- * operator replays.
- */
-export function startIntake(parts: Parts): Messaging {
+/** The role `intake` consumes; the role `api` alone consumes nothing, and handles what an operator replays. */
+export function startIntake(parts: Parts): Consumers {
   const { config, broker, db, logger, clock, isDispatched, wakeSenders, sender } = parts;
   const intake = createIntake({
     db,
@@ -33,13 +31,12 @@ export function startIntake(parts: Parts): Messaging {
     sender,
   });
   const applications = applicationEventsIntake({ db, logger, clock, wakeSenders });
-  return startMessaging({
+  return startConsumers({
     service: 'webhook-dispatcher',
     ...broker,
     db,
     logger,
-    outbox: null,
-    consumes: [resourceEventsIntake(intake), applications],
+    groups: [resourceEventsIntake(intake), applications],
     replaysOnly: !config.ROLES.includes('intake'),
     onFatal: endProcess,
   });

@@ -9,21 +9,21 @@ import { createPool } from '@pixmesh/postgres/pool';
 import { createLogger } from '@pixmesh/telemetry/logger';
 
 import { accessOfFolder } from '../broker-access.ts';
-import { startMessaging } from '../messaging.ts';
+import { startOutbox } from '../outbox.ts';
 import { PUBLISHED_MESSAGES } from './published-messages.ts';
 
 const [broker = '', folder = '', registryUrl = '', topicPrefix = '', url = '', port = ''] =
   process.argv.slice(2);
 
-const messaging = startMessaging({
+const outbox = startOutbox({
   service: 'publishing',
   ...accessOfFolder([broker], folder),
   registryUrl,
   topicPrefix,
   db: createPool({ url, applicationName: 'publishing' }),
   logger: createLogger('publishing'),
-  outbox: { produces: Object.values(PUBLISHED_MESSAGES), signal: createWakeSignal() },
-  consumes: [],
+  produces: Object.values(PUBLISHED_MESSAGES),
+  signal: createWakeSignal(),
   onFatal: (error) => {
     throw error;
   },
@@ -32,6 +32,6 @@ const messaging = startMessaging({
 await startHealth({
   host: '127.0.0.1',
   port: Number(port),
-  isAlive: messaging.isAlive,
+  isAlive: outbox.isAlive,
   checkReady: async () => undefined,
 });

@@ -15,15 +15,15 @@ import { refundCheck, type RefundCheckDeps } from './refund-check.ts';
 
 const EVENT_TYPES = [...Object.keys(CHARGE_EVENTS), ...Object.keys(DISPUTE_EVENTS)];
 
+export type ChargesChecksDeps = ReceivedCheckDeps &
+  CreditCheckDeps &
+  ChargeStateCheckDeps &
+  DisputeCheckDeps &
+  RefundCheckDeps &
+  Omit<DeliveryCheckDeps, 'topic' | 'types'>;
+
 /** What charges answers for: money in, its credits, its events. */
-export function chargesChecks(
-  deps: ReceivedCheckDeps &
-    CreditCheckDeps &
-    ChargeStateCheckDeps &
-    DisputeCheckDeps &
-    RefundCheckDeps &
-    Omit<DeliveryCheckDeps, 'topic' | 'types'>,
-): Check[] {
+export function chargesChecks(deps: ChargesChecksDeps): Check[] {
   const counters = sql`select id, event_sequence from charges`;
   return [
     receivedCheck(deps),

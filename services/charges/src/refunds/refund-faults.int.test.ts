@@ -276,7 +276,7 @@ const PLACES = [
 
 // Each waits for the end of a lease.
 test.each(sampled(PLACES, 1))(
-  'a job that dies at %s: another look ends the refund once',
+  'a job that dies at %s: another check ends the refund once',
   async (place) => {
     const charge = await charges.aPaidCharge();
     armFailpoints({ [place]: 'error' });

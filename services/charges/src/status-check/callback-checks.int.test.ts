@@ -1,18 +1,18 @@
 import { type ChargeId, newId } from '@pixmesh/kernel/ids';
+import { createNamedChecks, type NamedChecks } from '@pixmesh/postgres/named-checks';
 import { sql } from '@pixmesh/postgres/sql';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
-import type { StoredStatus } from '#charge/charge-row.ts';
+import type { LeasedCharge, StoredStatus } from '#charge/charge-row.ts';
 import { storeCharge } from '#test/store-charge.ts';
 
-import type { NamedByCallback } from './callback-checks.sql.ts';
-import { type CallbackChecks, createCallbackChecks } from './callback-checks.ts';
+import { leaseNamedCharges, type NamedByCallback } from './callback-checks.sql.ts';
 
 /** What callbacks that come together ask for is one statement; each name gets what it would get alone. */
 
 let database: TestDatabase;
-let checks: CallbackChecks;
+let checks: NamedChecks<NamedByCallback, LeasedCharge>;
 let wakeUps = 0;
 /** Places that the job has, and what it was given to check. */
 let places = 0;
@@ -20,9 +20,8 @@ const begun: string[] = [];
 
 beforeAll(async () => {
   database = await createTestDatabase('charges');
-  checks = createCallbackChecks({
-    db: database.db,
-    leaseMs: 20_000,
+  checks = createNamedChecks({
+    lease: (names, at) => leaseNamedCharges(database.db, names, { places: at, leaseMs: 20_000 }),
     job: {
       takeNow: async (_max, take) => {
         const rows = await take(places);

@@ -1,12 +1,15 @@
 import { CONSUMER_GROUPS } from '@pixmesh/contracts/internal/consumer-groups';
 import { AcquirerCallback } from '@pixmesh/contracts/messages/acquirer-callback.v1';
+import type { ConsumerGroup } from '@pixmesh/kafka/consumers';
 import { on } from '@pixmesh/kafka/message-handler';
-import type { ConsumerGroup } from '@pixmesh/kafka/messaging';
+import type { NamedChecks } from '@pixmesh/postgres/named-checks';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 import type { z } from 'zod';
 
-import type { CallbackChecks } from './callback-checks.ts';
+import type { LeasedCharge } from '#charge/charge-row.ts';
+
+import type { NamedByCallback } from './callback-checks.sql.ts';
 import { readCallbackItem } from './read-callback-item.ts';
 
 /** Callbacks of one partition in hand at once: a fetch becomes one statement. */
@@ -14,7 +17,7 @@ const IN_HAND_MAX = 64;
 
 type CallbacksDeps = {
   logger: Logger;
-  callbackChecks: CallbackChecks;
+  callbackChecks: NamedChecks<NamedByCallback, LeasedCharge>;
   wakeNotices(): void;
 };
 

@@ -3,7 +3,7 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 import type { FastifyInstance } from 'fastify';
 
 import { requestIdOf } from '#edge/stamp-answers.ts';
-import { reportMismatch } from '#events.ts';
+import { reportMismatch } from '#reports.ts';
 
 /**
  * Reports each creation under `/admin` that repeats a key with another body, as `/v1` does (decision 42): by the

@@ -2,7 +2,7 @@ import type { ApiKeyId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
-import { countKeyRehashed, reportKeyNotRehashed } from '#events.ts';
+import { countKeyRehashed, reportKeyNotRehashed } from '#reports.ts';
 
 import { type KeyToRehash, rehashKey } from './find-keys.sql.ts';
 import type { Peppers } from './peppers.ts';

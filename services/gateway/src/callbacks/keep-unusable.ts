@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import type { Logger } from '@pixmesh/telemetry/logger';
 
-import { countBodyNotKept, reportBodiesNotKept } from '#events.ts';
+import { countBodyNotKept, reportBodiesNotKept } from '#reports.ts';
 
 /**
  * Bodies without a single item of a known kind, or mostly beside their items, that one gateway keeps in a window,

@@ -7,7 +7,7 @@ import { acceptedValues, type RotatableSecret } from '@pixmesh/service/rotatable
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import { keepConnection } from '#edge/idle-connections.ts';
-import { countUnauthorized } from '#events.ts';
+import { countUnauthorized } from '#reports.ts';
 
 import { type CallbackDeps, receiveCallback } from './receive-callback.ts';
 

@@ -3,7 +3,7 @@ import type { OutboundEvent } from '@pixmesh/postgres/events';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
-import { reportSkippedItems, reportUnreadableCallback } from '#events.ts';
+import { reportSkippedItems, reportUnreadableCallback } from '#reports.ts';
 import { failpoint } from '#failpoints.ts';
 
 import { buildEvents } from './build-events.ts';

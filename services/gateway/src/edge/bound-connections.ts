@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 
 import type { FastifyInstance } from 'fastify';
 
-import { countRefusedConnection, type Listener } from '#events.ts';
+import { countRefusedConnection, type Listener } from '#reports.ts';
 
 import { type IsTrustedProxy, networkOf, plainAddress } from './addresses.ts';
 

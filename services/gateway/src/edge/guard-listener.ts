@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 
-import type { Listener } from '#events.ts';
+import type { Listener } from '#reports.ts';
 
 import type { IsTrustedProxy } from './addresses.ts';
 import { boundConnections } from './bound-connections.ts';

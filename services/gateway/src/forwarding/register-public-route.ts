@@ -13,7 +13,7 @@ import { getAccount } from '#account/get-account.ts';
 import type { AuthenticateKey, Caller } from '#authentication/authenticate-key.ts';
 import { keepConnection } from '#edge/idle-connections.ts';
 import { requestIdOf } from '#edge/stamp-answers.ts';
-import { countUnauthorized, reportMismatch } from '#events.ts';
+import { countUnauthorized, reportMismatch } from '#reports.ts';
 import type { AdmitRequest } from '#limits/admit-request.ts';
 import { refuseWithoutTurn } from '#limits/refuse-for-now.ts';
 

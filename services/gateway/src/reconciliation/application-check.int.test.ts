@@ -48,7 +48,7 @@ test('however many changed since the last run, the dispatcher is asked about a b
   expect(Math.max(...asked.map(({ length }) => length))).toBe(COMPARED_APPLICATIONS_MAX);
 });
 
-test('a state that was not heard from one run to the next is announced again, with a newer version', async () => {
+test('a state that did not arrive from one run to the next is announced again, with a newer version', async () => {
   const id = await anApplication();
   behind = [id];
   expect((await run()).breaks).toEqual([{ kind: 'version', id }]);

@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { plainAddress } from '#edge/addresses.ts';
 import { requestIdOf } from '#edge/stamp-answers.ts';
-import { countUnauthenticated } from '#events.ts';
+import { countUnauthenticated } from '#reports.ts';
 
 import type { RequestLog } from './request-log.ts';
 import { createUnauthenticatedSample } from './sample-unauthenticated.ts';

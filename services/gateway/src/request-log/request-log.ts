@@ -3,7 +3,7 @@ import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { continueFrom } from '@pixmesh/telemetry/tracing';
 
-import { reportLogRowsDropped } from '#events.ts';
+import { reportLogRowsDropped } from '#reports.ts';
 
 import type { LoggedRequest } from './logged-request.ts';
 import { insertRequests } from './requests.sql.ts';

@@ -1,5 +1,5 @@
 import type { GatewayConfig } from '#config.ts';
-import { observeSecurityTxt } from '#events.ts';
+import { observeSecurityTxt } from '#reports.ts';
 
 import { defaultExpiry, type SecurityTxt } from './security-txt.ts';
 

@@ -163,7 +163,7 @@ describe('a dispute', () => {
     expect(outcome).toMatchObject({ code: 'insufficient_balance' });
   });
 
-  test('gives back what was blocked, and pays back first what was forced', () => {
+  test('credits what was blocked, and pays the forced debit first', () => {
     const standing = { available: -30, forcedDebit: 30, blocked: 130 };
     const pix = { ...received, blocked: 130n };
     const { after } = decideOne(disputeUnblock({ ...of, amount: 130 }), standing, { pix });

@@ -10,7 +10,7 @@ import { withSpan } from '@pixmesh/telemetry/tracing';
 
 import type { LedgerCommand } from '#commands/ledger-command.ts';
 import type { BatchOutcome, Outcome, OwnerLocked } from '#commands/outcome.ts';
-import { batchDecided } from '#events.ts';
+import { batchDecided } from '#reports.ts';
 
 import { type BatchDeps, executeBatch } from './execute-batch.ts';
 

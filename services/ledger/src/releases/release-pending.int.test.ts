@@ -152,7 +152,7 @@ test('the books stay sound', async () => {
   expect(await auditBooks(ledger.db)).toEqual([]);
 });
 
-test('the look sees a release that is due, and none that is to come', async () => {
+test('the poll finds a release that is due, and none that is to come', async () => {
   await ledger.db.query(sql`delete from releases`);
   const isDue = async () => (await ledger.db.query(sql`select ${HAS_DUE_RELEASE} as due`))[0];
   expect(await isDue()).toEqual({ due: null });

@@ -3,7 +3,7 @@ import type { LedgerHolds } from '@pixmesh/ledger-client/ledger-holds';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
-import { holdContradicted } from '#events.ts';
+import { holdContradicted } from '#reports.ts';
 import { failpoint } from '#failpoints.ts';
 import type { Sender } from '#sending/sender.job.ts';
 import { isVisible, type PayoutRow, type VisiblePayout } from '#payouts/payout-row.ts';

@@ -7,7 +7,7 @@ import type { LedgerReads } from '@pixmesh/ledger-client/ledger-reads';
 import type { Check, CheckOutcome } from '@pixmesh/reconciliation/check';
 import { LIST_SKEW_MS } from '@pixmesh/reconciliation/list-pages';
 
-import { balanceRead } from '#events.ts';
+import { balanceRead } from '#reports.ts';
 
 import {
   type AcquirerMovementsDeps,

@@ -2,7 +2,7 @@ import type { Database } from '@pixmesh/postgres/pool';
 import { type PollingLoop, startPollingLoop } from '@pixmesh/service/polling-loop';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
-import { observeDue, observeOverdue, payoutsOverdue } from '#events.ts';
+import { observeDue, observeOverdue, payoutsOverdue } from '#reports.ts';
 
 import { countOverdue, sumDue } from './overdue.sql.ts';
 

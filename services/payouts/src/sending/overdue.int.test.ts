@@ -4,7 +4,7 @@ import { createLogger } from '@pixmesh/telemetry/logger';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { payoutsOverdue } from '#events.ts';
+import { payoutsOverdue } from '#reports.ts';
 import { stopPayouts } from '#stops/stop-payouts.ts';
 import { startSendingUnderTest } from '#test/sending-under-test.ts';
 import { storeDuePayouts } from '#test/store-due-payouts.ts';

@@ -1,7 +1,7 @@
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
-import type { Overdue } from '#events.ts';
+import type { Overdue } from '#reports.ts';
 import { isStopped } from '#stops/in-force.sql.ts';
 
 const UNANSWERED_ALERT_MS = 15 * 60_000;

@@ -5,7 +5,7 @@ import { assertNever } from '@pixmesh/kernel/app-error';
 import { nextCheckMs } from '@pixmesh/kernel/check-schedule';
 import { toAcquirerId } from '@pixmesh/kernel/ids';
 
-import { sendAbandoned, sendEnded } from '#events.ts';
+import { sendAbandoned, sendEnded } from '#reports.ts';
 import { failpoint } from '#failpoints.ts';
 import type { PayoutRow } from '#payouts/payout-row.ts';
 import { acceptPayout } from '#settlement/accept-payout.ts';

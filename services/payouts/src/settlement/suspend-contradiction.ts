@@ -1,4 +1,4 @@
-import { contradicted } from '#events.ts';
+import { contradicted } from '#reports.ts';
 import { type Contradiction, payoutSuspend } from '#payouts/ledger-commands.ts';
 import type { VisiblePayout } from '#payouts/payout-row.ts';
 

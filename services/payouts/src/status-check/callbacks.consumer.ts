@@ -1,19 +1,21 @@
 import { CONSUMER_GROUPS } from '@pixmesh/contracts/internal/consumer-groups';
 import { AcquirerCallback } from '@pixmesh/contracts/messages/acquirer-callback.v1';
+import type { ConsumerGroup } from '@pixmesh/kafka/consumers';
 import { on } from '@pixmesh/kafka/message-handler';
-import type { ConsumerGroup } from '@pixmesh/kafka/messaging';
 import { fromAcquirerId, type PayoutId, readEndToEndId } from '@pixmesh/kernel/ids';
+import type { NamedChecks } from '@pixmesh/postgres/named-checks';
 import type { Logger } from '@pixmesh/telemetry/logger';
 import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 import { z } from 'zod';
 
+import type { PayoutRow } from '#payouts/payout-row.ts';
+
 import type { NamedPayout } from './callback-checks.sql.ts';
-import type { CallbackChecks } from './callback-checks.ts';
 
 /** Callbacks of one partition in hand at once: a fetch becomes one statement. */
 const IN_HAND_MAX = 64;
 
-type CallbacksDeps = { logger: Logger; callbackChecks: CallbackChecks };
+type CallbacksDeps = { logger: Logger; callbackChecks: NamedChecks<NamedPayout, PayoutRow> };
 
 /** Kinds of callback that payouts owns; what is received belongs to charges. */
 const OWN_KINDS: ReadonlySet<string> = new Set(['sent', 'sent_return']);

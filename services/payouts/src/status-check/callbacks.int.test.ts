@@ -1,4 +1,5 @@
 import { newId, type PayoutId, toAcquirerId } from '@pixmesh/kernel/ids';
+import { createNamedChecks } from '@pixmesh/postgres/named-checks';
 import { sql } from '@pixmesh/postgres/sql';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
@@ -6,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import { storeDuePayouts } from '#test/store-due-payouts.ts';
 
-import { createCallbackChecks } from './callback-checks.ts';
+import { leaseNamedPayouts } from './callback-checks.sql.ts';
 import { callbacksConsumer } from './callbacks.consumer.ts';
 
 let database: TestDatabase;
@@ -47,9 +48,8 @@ async function announce(item: Item, kind = 'sent', to = aConsumer()): Promise<vo
 function aConsumer() {
   return callbacksConsumer({
     logger: createLogger('payouts', 'warn', { write: (line) => void logLines.push(line) }),
-    callbackChecks: createCallbackChecks({
-      db: database.db,
-      leaseMs: 60_000,
+    callbackChecks: createNamedChecks({
+      lease: (names, at) => leaseNamedPayouts(database.db, names, { places: at, leaseMs: 60_000 }),
       job: {
         takeNow: async (_max, take) => {
           const rows = await take(places);
@@ -79,7 +79,7 @@ async function isCheckRequested(id: PayoutId): Promise<boolean> {
 }
 
 test.each(['sent', 'sent_return'])(
-  'a callback (%s) that names an idEnvio asks for a look at once',
+  'a callback (%s) that names an idEnvio requests a check at once',
   async (kind) => {
     const id = await aSentPayout();
     const item = { endToEndId: 'E9', status: 'REALIZADO', gnExtras: { idEnvio: toAcquirerId(id) } };

@@ -3,7 +3,7 @@ import { assertNever } from '@pixmesh/kernel/app-error';
 import { nextCheckMs } from '@pixmesh/kernel/check-schedule';
 import { toAcquirerId } from '@pixmesh/kernel/ids';
 
-import { type CheckProblem, checkShowedProblem } from '#events.ts';
+import { type CheckProblem, checkShowedProblem } from '#reports.ts';
 import { isVisible, type PayoutRow, type VisiblePayout } from '#payouts/payout-row.ts';
 import { acceptPayout } from '#settlement/accept-payout.ts';
 import { orderEnd } from '#settlement/order-end.ts';

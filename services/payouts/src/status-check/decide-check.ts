@@ -2,7 +2,7 @@ import { decideNotFound, type OrderLimits } from '@pixmesh/acquirer-orders/order
 import type { AcquirerPayout, Lookup } from '@pixmesh/acquirer/acquirer';
 import { assertNever } from '@pixmesh/kernel/app-error';
 
-import type { CheckProblem } from '#events.ts';
+import type { CheckProblem } from '#reports.ts';
 import type { Contradiction } from '#payouts/ledger-commands.ts';
 import type { VisiblePayout } from '#payouts/payout-row.ts';
 import type { End } from '#settlement/order-end.ts';

@@ -1,6 +1,6 @@
 import type { AcquirerPayout } from '@pixmesh/acquirer/acquirer';
 
-import { type CheckProblem, checkShowedProblem } from '#events.ts';
+import { type CheckProblem, checkShowedProblem } from '#reports.ts';
 import { payoutReturnCredit } from '#payouts/ledger-commands.ts';
 import type { PayoutRow } from '#payouts/payout-row.ts';
 import type { SettlementDeps } from '#settlement/settlement-deps.ts';

@@ -3,7 +3,7 @@ import { newId, type OperatorId } from '@pixmesh/kernel/ids';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
-import type { StopCount } from '#events.ts';
+import type { StopCount } from '#reports.ts';
 
 /** A stop as stored. */
 export type StopRow = {

@@ -4,7 +4,7 @@ import { stopsPayouts } from '@pixmesh/contracts/internal/account-breaks';
 import { SET_BY_RECONCILIATION } from '@pixmesh/contracts/internal/payout-stops';
 import type { Transaction } from '@pixmesh/postgres/pool';
 
-import { payoutsStopped } from '#events.ts';
+import { payoutsStopped } from '#reports.ts';
 
 import { findLatestStop, insertStop, type StopRow } from './payout-stops.sql.ts';
 import {

@@ -3,7 +3,7 @@ import type { OperatorId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
-import { payoutsResumed, payoutsStopped } from '#events.ts';
+import { payoutsResumed, payoutsStopped } from '#reports.ts';
 
 import { endStop, findLatestStop, insertStop, type StopRow } from './payout-stops.sql.ts';
 

@@ -4,7 +4,7 @@ import {
   ApplicationChanged,
 } from '@pixmesh/contracts/messages/account-event.v1';
 import { on } from '@pixmesh/kafka/message-handler';
-import type { ConsumerGroup } from '@pixmesh/kafka/messaging';
+import type { ConsumerGroup } from '@pixmesh/kafka/consumers';
 
 import { storeRate } from '#rates/delivery-rates.sql.ts';
 

@@ -4,7 +4,7 @@ import { blamesContent, isDatabaseAway } from '@pixmesh/postgres/database-error'
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
-import { outcomesLost } from '#events.ts';
+import { outcomesLost } from '#reports.ts';
 import type { ScheduleClock } from '#schedule-clock.ts';
 
 import { type AttemptOutcome, type LaneChange, recordOutcomes } from './record-outcomes.sql.ts';

@@ -3,7 +3,7 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 import { withSpan } from '@pixmesh/telemetry/tracing';
 
 import { bodyOf } from '#deliveries/build-body.ts';
-import { attemptMade, firstAttemptStarted, sendLeftForLater } from '#events.ts';
+import { attemptMade, firstAttemptStarted, sendLeftForLater } from '#reports.ts';
 import { AttemptFailure } from '#exchange/attempt-failure.ts';
 import type { Exchange, ExchangeResult } from '#exchange/exchange.ts';
 import { failpoint } from '#failpoints.ts';

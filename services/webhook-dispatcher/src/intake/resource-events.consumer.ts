@@ -2,7 +2,7 @@ import { CONSUMER_GROUPS } from '@pixmesh/contracts/internal/consumer-groups';
 import { CHARGE_EVENTS, DISPUTE_EVENTS } from '@pixmesh/contracts/messages/charge-event.v1';
 import { PAYOUT_EVENTS } from '@pixmesh/contracts/messages/payout-event.v1';
 import { on } from '@pixmesh/kafka/message-handler';
-import type { ConsumerGroup } from '@pixmesh/kafka/messaging';
+import type { ConsumerGroup } from '@pixmesh/kafka/consumers';
 
 import type { Intake } from './intake.ts';
 

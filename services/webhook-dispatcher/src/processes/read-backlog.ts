@@ -1,6 +1,6 @@
 import type { Database } from '@pixmesh/postgres/pool';
 
-import type { Backlog } from '#events.ts';
+import type { Backlog } from '#reports.ts';
 import { countDueLanes } from '#lanes/count-due-lanes.sql.ts';
 import type { ScheduleClock } from '#schedule-clock.ts';
 

@@ -163,7 +163,7 @@ describe('a message with an Idempotency-Key', () => {
     expect(await readActions()).toEqual(['dispute.message_requested']);
   });
 
-  test('and a body that is no JSON is judged after the look-up, in the gateway’s words', async () => {
+  test('and a body that is no JSON is refused after the look-up, in the gateway’s words', async () => {
     const refusal = { code: 'VALIDATION_ERROR', message: 'x', details: ['body'] };
     answerChange(aDispute(), 400, refusal);
     const coded = [...key, 'content-encoding', 'gzip'];

@@ -34,7 +34,7 @@ function decide(commands: readonly LedgerCommand[], standing: Standing, pix?: Pi
 }
 
 describe('taking the hold of a refund', () => {
-  test('moves it out of the balance, and remembers its Pix', () => {
+  test('moves it out of the balance, and records its Pix', () => {
     const { outcomes, writes, after, pix } = decide([take], { available: 60 }, received);
     expect(outcomes).toMatchObject([{ code: 'booked', hold: { state: 'open', kind: 'refund' } }]);
     expect(after?.balances).toMatchObject({ available: 0n, held: 60n });
