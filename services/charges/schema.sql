@@ -62,7 +62,6 @@ create table charges (
   constraint charges_source CHECK ((source = ANY (ARRAY['api'::text, 'dashboard'::text, 'checkout'::text]))),
   constraint charges_status CHECK ((status = ANY (ARRAY['processing'::text, 'pending'::text, 'paid'::text, 'canceled'::text, 'failed'::text, 'refunded'::text, 'charged_back'::text, 'infraction'::text])))
 ) with (fillfactor=80);
-CREATE UNIQUE INDEX charges_accepted_e2e ON charges USING btree (accepted_e2e) WHERE accepted_e2e IS NOT NULL;
 CREATE INDEX charges_by_class ON charges USING btree (list_class('api'::text, status, accepted_e2e, created_at, expires_at), created_at, id, expires_at);
 CREATE INDEX charges_check_at ON charges USING btree (check_at) WHERE check_at IS NOT NULL;
 CREATE INDEX charges_issuing ON charges USING btree (account_id, check_at) WHERE status = 'processing'::text AND check_at IS NOT NULL;

@@ -9,7 +9,7 @@ export type Places = {
   /** Whether the account may have one more. */
   mayTake(account: string): boolean;
   take(account: string): void;
-  giveBack(account: string): void;
+  putBack(account: string): void;
 };
 
 /** `held`: places that accounts have already. */
@@ -31,7 +31,7 @@ export function createPlaces(
       counts.set(account, heldBy(account) + 1);
       free -= 1;
     },
-    giveBack: (account) => {
+    putBack: (account) => {
       const left = heldBy(account) - 1;
       if (left > 0) counts.set(account, left);
       else counts.delete(account);

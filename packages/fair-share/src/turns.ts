@@ -41,7 +41,7 @@ export function createTurns<Item>(size: number, share: Share): Turns<Item> {
       return true;
     },
     end: (account) => {
-      places.giveBack(account);
+      places.putBack(account);
       const begin: Item[] = [];
       // More than one where the account that has ended a turn may have its place again.
       for (let item = next(); item !== null; item = next()) begin.push(item);

@@ -36,7 +36,7 @@ export function createJobPlaces(max: number, share: Share): JobPlaces {
       }
     },
     begin: places.take,
-    end: places.giveBack,
+    end: places.putBack,
   };
 
   /** How many more an account may have that has `held`. */

@@ -26,7 +26,6 @@ export type Transition = {
   /** The id or text that explains the cause, for its history. */
   detail?: string | null;
   brCode?: string | null;
-  location?: string | null;
   failureReason?: string | null;
   paidAt?: Date | null;
   endToEndId?: string | null;
@@ -137,7 +136,7 @@ async function moveCharges(db: Queryable, moves: readonly Move[]): Promise<boole
           select *
           from json_to_recordset(${JSON.stringify(byId(moves.map(toChange)))}::json) as change (
             place int, id uuid, version int, from_status text, status text, cause text, detail text, br_code text,
-            location text, failure_reason text, paid_at timestamptz, end_to_end_id text, refunded_amount bigint,
+            failure_reason text, paid_at timestamptz, end_to_end_id text, refunded_amount bigint,
             unanswered_puts int, events int, ends_check boolean, is_requested boolean, check_in_ms float8
           )
         ),
@@ -145,7 +144,6 @@ async function moveCharges(db: Queryable, moves: readonly Move[]): Promise<boole
           update charges
           set status = change.status,
               br_code = coalesce(change.br_code, charges.br_code),
-              location = coalesce(change.location, charges.location),
               failure_reason = coalesce(change.failure_reason, charges.failure_reason),
               paid_at = coalesce(change.paid_at, charges.paid_at),
               end_to_end_id = coalesce(change.end_to_end_id, charges.end_to_end_id),
@@ -195,7 +193,6 @@ function toChange(move: Move, place: number): ChangeOfCharge {
     cause: move.cause,
     detail: move.detail,
     br_code: move.brCode,
-    location: move.location,
     failure_reason: move.failureReason,
     paid_at: move.paidAt,
     end_to_end_id: move.endToEndId,

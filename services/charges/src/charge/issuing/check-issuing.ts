@@ -64,7 +64,7 @@ async function adopt(
   const brCode = chooseBrCode(issued, deps.receiver);
   if (brCode === null) return await removeUnusable(deps, charge, issued);
   const checkAgainNow = issued.received.length > 0;
-  return await finishIssued(deps, charge, { brCode, location: issued.location, checkAgainNow });
+  return await finishIssued(deps, charge, { brCode, checkAgainNow });
 }
 
 /** Never adopted: what was requested and what can be paid must be one. An operator has to compare them. */

@@ -18,16 +18,15 @@ type Failed = {
 export async function finishIssued(
   deps: IssuingDeps,
   charge: ChargeRow,
-  issued: { brCode: string; location: string | null; checkAgainNow: boolean },
+  issued: { brCode: string; checkAgainNow: boolean },
 ): Promise<ChargeRow> {
-  const { brCode, location } = issued;
+  const { brCode } = issued;
   const checkInMs = issued.checkAgainNow ? 'requested' : nextCheckMs(0, deps.pendingChecks);
   const change = {
     from: charge,
     status: 'pending',
     cause: 'issued',
     brCode,
-    location,
     checkInMs,
   } as const;
   return await move(deps, change, ['charge.pix.created', 'charge.pix.emitted']);

@@ -68,11 +68,11 @@ async function applyStep(
 ): Promise<ChargeRow> {
   switch (step.kind) {
     case 'accepted': {
-      const { location, amountCents } = step.value;
+      const { amountCents } = step.value;
       const brCode = chooseBrCode(step.value, deps.receiver);
       // Without a usable code, or with another amount, nothing is announced; a status check decides.
       if (brCode === null || amountCents !== charge.amount) return charge;
-      return await finishIssued(deps, charge, { brCode, location, checkAgainNow: false });
+      return await finishIssued(deps, charge, { brCode, checkAgainNow: false });
     }
     case 'fail': {
       const { unansweredCalls } = charge;

@@ -41,7 +41,7 @@ export async function listOperatorCharges(
 
 /**
  * The statement of a page, apart so that tests can explain it. Reads the index of the filter that narrows most:
- * `charges_accepted_e2e`, `charges_reference`, those of what `/v1` does not show, those of an account's list, else
+ * `received_pix_pkey`, `charges_reference`, those of what `/v1` does not show, those of an account's list, else
  * `charges_by_class`; the other filters are compared row by row. Takes no lock.
  */
 export function operatorListStatement(filters: OperatorChargeFilters, page: ListPage): Statement {
@@ -50,8 +50,8 @@ export function operatorListStatement(filters: OperatorChargeFilters, page: List
   const start = startOf(filters, startingAfter === null ? null : cursorOf(filters, startingAfter));
   const pageWhere = (range: Statement) =>
     pageOf(selectCharges(allOf(range, ...conditions(filters))), start, limit);
-  // Set once, with the recording of the Pix, and never taken back: also while the Pix is being credited.
-  if (endToEndId !== undefined) return pageWhere(sql`accepted_e2e = ${endToEndId}`);
+  // Recorded once and never taken back: also while the Pix is being credited.
+  if (endToEndId !== undefined) return pageWhere(isPaidBy(endToEndId));
   if (reference !== undefined) return pageWhere(sql`reference = ${reference}`);
   const unlisted = pageWhere(sql`source <> 'api'`);
   if (source !== undefined && source !== 'api') return unlisted;
@@ -74,6 +74,13 @@ export async function operatorListHas(
 ): Promise<boolean> {
   const rows = await db.query(cursorOf(filters, id));
   return rows.length === 1;
+}
+
+function isPaidBy(endToEndId: string): Statement {
+  return sql`id = (
+    select charge_id from received_pix
+    where end_to_end_id = ${endToEndId} and disposition = 'credit'
+  )`;
 }
 
 /** As `charges_by_class` has it. */

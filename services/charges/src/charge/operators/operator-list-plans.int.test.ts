@@ -47,7 +47,7 @@ function shapesOf(accountId: AccountId, reference: string): Shape[] {
     byClass(),
     ...ChargeStatus.options.map(byClass),
     { filters: { reference }, index: ['charges_reference'], slices: 1 },
-    { filters: { endToEndId: 'E1' }, index: ['charges_accepted_e2e'], slices: 1 },
+    { filters: { endToEndId: 'E1' }, index: ['charges_pkey', 'received_pix_pkey'], slices: 1 },
     { filters: { source: 'checkout' }, index: ['charges_unlisted'], slices: 1 },
     { filters: { accountId, source: 'api' }, index: ['charges_list'], slices: 1 },
     {
