@@ -140,7 +140,6 @@ create table unanswered_commands (
   sent_at timestamp(3) with time zone default now() not null,
   constraint unanswered_commands_pkey PRIMARY KEY (command_id, event_id)
 ) with (autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000);
-CREATE INDEX outbox_resends ON outbox USING btree (event_id) WHERE is_resend;
 
 CREATE OR REPLACE FUNCTION mechanisms.ensure_event_partitions(months_ahead integer)
  RETURNS void

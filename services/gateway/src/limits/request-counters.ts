@@ -43,16 +43,17 @@ export class RequestCounters implements AsyncDisposable {
    */
   async admit(limits: CountedLimits): Promise<Admission> {
     if (limits.windows.length + limits.flights.length === 0) return this.#begin(limits);
-    // What is refused here is not asked about: Redis would count it in its window.
-    const here = this.#local.flightVerdict(limits);
-    if (here.kind === 'exceeded') return here;
     const held = { limits, requestId: newId() };
     const { redis } = this.#options;
     let isAsked = false;
-    const shared = await this.#ask((counts) => {
-      isAsked = true;
-      return counts.admit(held);
-    });
+    // What is refused here is not asked about: Redis would count it in its window.
+    const isRefusedHere = this.#local.flightVerdict(limits).kind === 'exceeded';
+    const shared = isRefusedHere
+      ? null
+      : await this.#ask((counts) => {
+          isAsked = true;
+          return counts.admit(held);
+        });
     const verdict = this.#verdict(limits, shared);
     if (verdict.kind === 'exceeded') {
       // Redis may still admit, late, what it was asked about. In its window the request stays counted.

@@ -243,6 +243,9 @@ describe('the list', () => {
     const [acceptedE2e, reference] = [`E${newId()}`, newId()];
     const api = await store({ accountId, createdAt: at(1) });
     const checkout = await store({ accountId, source: 'checkout', createdAt: at(2), acceptedE2e });
+    await charges.db.query(sql`
+      insert into received_pix (end_to_end_id, charge_id, account_id, amount, paid_at, disposition)
+      values (${acceptedE2e}, ${checkout.id}, ${accountId}, 12345, now(), 'credit')`);
     const dashboard = await store({ accountId, source: 'dashboard', createdAt: at(3) });
     const elsewhere = await store({ source: 'checkout', createdAt: at(4) });
     await charges.db.query(sql`
