@@ -201,6 +201,7 @@ const NO_METRICS = new Set([
   'ledger_sum',
   'acquirer_balance',
   'acquirer_lists',
+  'last_put_error',
   'pending_entries',
   'received_pix',
 ]);

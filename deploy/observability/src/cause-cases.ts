@@ -251,6 +251,11 @@ export const CAUSE_CASES: readonly RuleCase[] = [
     { silentAt: '2m', firesAt: '3m', labels: { service: 'charges', operation: 'create_charge' } },
   ),
   fires(
+    'AccountsHeldBack',
+    { 'acquirer_account_breakers_open{service="charges",operation="createCharge"}': turns(0, 2) },
+    { silentAt: '11m', firesAt: '12m', labels: { service: 'charges', operation: 'createCharge' } },
+  ),
+  fires(
     'ChargesOverdue',
     { charges_processing_oldest_age_seconds: turns(60, 61) },
     { silentAt: '11m', firesAt: '12m' },

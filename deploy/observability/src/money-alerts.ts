@@ -15,6 +15,15 @@ export const MONEY_ALERTS: readonly Alert[] = [
     dashboard: 'money',
   },
   {
+    name: 'AccountsHeldBack',
+    meaning: 'calls of single accounts are not sent to the acquirer, because it does not answer them',
+    severity: 'ticket',
+    // Of an acquirer that is away for all, `AcquirerUnavailable` pages first.
+    for: '10m',
+    expr: 'max by (service, operation) (acquirer_account_breakers_open) > 0',
+    dashboard: 'money',
+  },
+  {
     name: 'ChargesOverdue',
     meaning: 'charges stay processing for more than a minute',
     severity: 'ticket',
