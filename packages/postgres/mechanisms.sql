@@ -71,7 +71,7 @@ create table outbox (
   xact xid8 default pg_current_xact_id() not null,
   constraint outbox_pkey PRIMARY KEY (id)
 ) with (autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000);
-CREATE INDEX outbox_resends ON outbox USING btree (event_id) WHERE is_resend;
+CREATE INDEX outbox_event ON outbox USING btree (event_id);
 
 create table reconciliation_breaks (
   check_name text not null,

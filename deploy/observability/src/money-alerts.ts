@@ -16,7 +16,8 @@ export const MONEY_ALERTS: readonly Alert[] = [
   },
   {
     name: 'AccountsHeldBack',
-    meaning: 'calls of single accounts are not sent to the acquirer, because it does not answer them',
+    meaning:
+      'calls of single accounts are not sent to the acquirer, because it does not answer them',
     severity: 'ticket',
     // Of an acquirer that is away for all, `AcquirerUnavailable` pages first.
     for: '10m',

@@ -272,7 +272,7 @@ describe('the failures of several accounts', () => {
     await fail(FAILURES_MAX);
     clock.nowMs = PROBE_AFTER_MS;
     await runAs('d', 'good');
-    // Each has had three or four of its ten.
+    // Each has had three of its ten; the tenth failure opened the one of all and is not counted for its account.
     for (let call = 0; call < FAILURES_MAX - 3; call += 1) {
       for (const account of ['a', 'b', 'c']) {
         await runAs(account, 'bad');
@@ -316,6 +316,18 @@ describe('the call that tries while calls of all accounts are held back', () => 
       expect(await runAs('d', 'good')).toEqual(OPEN);
     }
     clock.nowMs = 4 * PROBE_AFTER_MS;
+    for (const account of ['a', 'b', 'c']) expect(await runAs(account, 'bad')).toEqual(OPEN);
+    expect(await runAs('d', 'good')).toEqual(RAN);
+  });
+
+  it('is that of the account that tried longest ago, once all have', async () => {
+    const { clock, runAs } = await anOpenOne();
+    for (const [round, account] of ['d', 'a', 'b', 'c'].entries()) {
+      clock.nowMs = (round + 1) * PROBE_AFTER_MS;
+      expect(await runAs(account, 'bad')).toMatchObject({ kind: 'ran' });
+    }
+    for (const account of ['c', 'b', 'd']) expect(await runAs(account, 'bad')).toEqual(OPEN);
+    clock.nowMs = 5 * PROBE_AFTER_MS;
     for (const account of ['a', 'b', 'c']) expect(await runAs(account, 'bad')).toEqual(OPEN);
     expect(await runAs('d', 'good')).toEqual(RAN);
   });

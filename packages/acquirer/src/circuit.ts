@@ -36,10 +36,11 @@ type Open<T> = {
   sinceMs: number;
   probeAtMs: number;
   isProbing: boolean;
-  /** Whose calls have tried in vain; one more account at each try at most. */
-  triedBy: Set<string>;
-  /** Whether a call of an account that has not tried yet was held back since the last try. */
-  isOtherWaiting: boolean;
+  /** In which order accounts have tried in vain last, from 1; one more account at each try at most. */
+  tries: Map<string, number>;
+  tryCount: number;
+  /** Of the accounts whose calls were held back since the last try, when the first of them had tried; 0: never. */
+  firstWaiting: number;
   /** When a call was held back or failed last. */
   awayAtMs: number;
   failure: T;
@@ -62,7 +63,7 @@ export function createCircuit<T>(deps: CircuitDeps<T>, accountsMin: number): Cir
       if (open === null) return { kind: 'ran', value: await work() };
       if (mayProbe(open, account)) return { kind: 'ran', value: await probe(open, account, work) };
       open.awayAtMs = now();
-      if (!open.triedBy.has(account)) open.isOtherWaiting = true;
+      open.firstWaiting = Math.min(open.firstWaiting, triedLast(open, account));
       return { kind: 'open', failure: open.failure };
     },
     count,
@@ -88,25 +89,27 @@ export function createCircuit<T>(deps: CircuitDeps<T>, accountsMin: number): Cir
   function opened(failure: T): Open<T> {
     const sinceMs = now();
     const probeAtMs = sinceMs + probeAfterMs;
-    const untried = { isProbing: false, isOtherWaiting: false };
-    return { ...untried, triedBy: new Set(), sinceMs, probeAtMs, awayAtMs: sinceMs, failure };
+    const untried = { isProbing: false, tryCount: 0, firstWaiting: Number.POSITIVE_INFINITY };
+    return { ...untried, tries: new Map(), sinceMs, probeAtMs, awayAtMs: sinceMs, failure };
   }
 
-  /** Who has tried leaves the next try to an account that has not and waits, for as long again as both have waited. */
+  /** Who has tried leaves the next try to an account that waits and tried before it, or never, for as long again. */
   function mayProbe(since: Open<T>, account: string): boolean {
-    const leavesIt = since.isOtherWaiting && since.triedBy.has(account);
+    const leavesIt = since.firstWaiting < triedLast(since, account);
     const probeAtMs = since.probeAtMs + (leavesIt ? probeAfterMs : 0);
     return !since.isProbing && now() >= probeAtMs;
   }
 
   async function probe(since: Open<T>, account: string, work: () => Promise<T>): Promise<T> {
     since.isProbing = true;
-    since.triedBy.add(account);
-    since.isOtherWaiting = false;
+    since.firstWaiting = Number.POSITIVE_INFINITY;
     try {
       const value = await work();
       const proof = proofOf(value);
-      if (proof === 'unreachable') since.failure = value;
+      if (proof === 'unreachable') {
+        since.failure = value;
+        since.tries.set(account, (since.tryCount += 1));
+      }
       if (proof === 'reachable') open = null;
       since.awayAtMs = now();
       since.probeAtMs = since.awayAtMs + probeAfterMs;
@@ -115,4 +118,9 @@ export function createCircuit<T>(deps: CircuitDeps<T>, accountsMin: number): Cir
       since.isProbing = false;
     }
   }
+}
+
+/** 0 where it has not. */
+function triedLast({ tries }: Open<unknown>, account: string): number {
+  return tries.get(account) ?? 0;
 }

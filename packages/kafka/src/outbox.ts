@@ -11,6 +11,9 @@ import type { Messaging } from './messaging.ts';
 import type { EventToPublish } from './outgoing-message.ts';
 import { startReadingSchemas } from './read-schemas.job.ts';
 
+/** A drain takes 3 s at most; a broker that answers nothing is not waited for. */
+export const OUTBOX_STOP_MS_MAX = 4_000;
+
 const failpoint = declareFailpoints(['outbox.relay.after-publish']);
 
 export type OutboxOptions = Messaging & {
@@ -24,7 +27,8 @@ export type OutboxOptions = Messaging & {
 export type Outbox = AsyncDisposable & { isAlive(): boolean };
 
 /**
- * Publishes what a service commits, for as long as the process lives: a stop publishes what was committed before it.
+ * Publishes what a service commits, for as long as the process lives. A stop publishes what it can within 3 s; the rest
+ * stays queued for another process.
  * Returns at once; the relay starts beside it, as soon as the schemas are read from the database, and waits by itself
  * for a broker that is away. Where a schema is not stored, the deploy job of this version has not run, and the process
  * ends: it must not replace one that works.

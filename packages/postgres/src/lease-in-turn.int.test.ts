@@ -149,6 +149,10 @@ test('however many routine rows an account that is left out has, those of others
   const except = [accounts[0] ?? ''];
   const lease = leaseDueInTurn(THINGS, { urgency: 'routine', limit: 1, leaseMs: LEASE_MS, except });
   expect((await db.query<Thing>(lease)).map(({ id }) => id)).toEqual([MANY + 1]);
+  // However many are passed over, a bounded number is read.
+  await add(0, { first: MANY + 2, count: 3 * MANY, checkAt: '2020-01-01' });
+  await db.query(sql`analyze turn_things`);
+  expect((await explainStatement(db, lease)).rowsRead).toBeLessThan(2.5 * MANY);
 });
 
 test('what another process holds, and what is not yet due, is left alone', async () => {

@@ -4,8 +4,10 @@ import { accountsInTurn, BEFORE_ALL_ACCOUNTS } from './accounts-in-turn.ts';
 import { type DueTable, isDue, type LeaseOptions, takeLease, type Urgency } from './due-rows.ts';
 import { sql, type Statement } from './sql.ts';
 
-/** Routine checks take turns among the rows that have been due for longest; so many of them are looked at. */
+/** Routine checks take turns among so many rows that have been due for longest. */
 const ROUTINE_WINDOW = 1_000;
+/** To find these where accounts are left out, so many are read: an account may have any number of due rows. */
+const ROUTINE_READ_MAX = 20_000;
 /** Candidates for each row that is wanted: other processes may hold some of them. */
 const SPARE = 2;
 
@@ -76,9 +78,15 @@ function leaseRoutine(due: TurnTable, options: TurnOptions): Statement {
   const isRoutine = sql`${isDue('routine')} and check_at > '-infinity' and ${only}`;
   return sql`
     with oldest as (
-      select ${key} as oldest_id, ${account} as oldest_account, check_at
-      from ${table}
-      where ${isRoutine} and ${account} <> all (${except}::uuid[])
+      select oldest_id, oldest_account, check_at
+      from (
+        select ${key} as oldest_id, ${account} as oldest_account, check_at
+        from ${table}
+        where ${isRoutine}
+        order by check_at
+        limit ${except.length === 0 ? ROUTINE_WINDOW : ROUTINE_READ_MAX}::int
+      ) as read
+      where oldest_account <> all (${except}::uuid[])
       order by check_at
       limit ${ROUTINE_WINDOW}::int
     ),

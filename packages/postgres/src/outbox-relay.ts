@@ -141,8 +141,8 @@ export async function relayOnce(deps: RelayDeps, pass: Pass = CLAIMING): Promise
   return await deps.db.transaction(async (tx) => {
     const { after, waiting, snapshot } = pass;
     const rows = after === null ? await claimEvents(tx) : await readEvents(tx, after, snapshot);
-    const events = rows.filter(
-      (row) => !row.isHeld && !row.isLate && !waiting.has(orderingKeyOf(row)),
+    const events = firstOfEach(
+      rows.filter((row) => !row.isHeld && !row.isLate && !waiting.has(orderingKeyOf(row))),
     );
     const left = events.length === 0 ? NOTHING_LEFT : await deps.publish(events);
     const taken = events.filter(({ eventId }) => !left.postponed.has(eventId));
@@ -163,6 +163,12 @@ export async function relayOnce(deps: RelayDeps, pass: Pass = CLAIMING): Promise
       next: await nextPass(tx, pass, { rows, stay }),
     };
   });
+}
+
+/** An event may be queued twice: its second place waits until it is known what becomes of the first. */
+function firstOfEach(events: readonly QueuedEvent[]): QueuedEvent[] {
+  const ids = new Set<string>();
+  return events.filter(({ eventId }) => !ids.has(eventId) && ids.add(eventId));
 }
 
 /**

@@ -85,8 +85,8 @@ export function startCommandResends(deps: {
 }
 
 /**
- * Returns how many were queued. Replicas share the work. Reads all of `unanswered_commands` and of the queue, some
- * hundred milliseconds for hundreds of thousands: indexes would be written by each command, for a turn in 10 s.
+ * Returns how many were queued. Replicas share the work. Reads all of `unanswered_commands`, some hundred milliseconds
+ * for hundreds of thousands: an index by time would be written by each command, for a turn in 10 s.
  */
 export async function resendDue(db: Queryable, resendMs: number): Promise<number> {
   const rows = await db.query(
@@ -97,7 +97,7 @@ export async function resendDue(db: Queryable, resendMs: number): Promise<number
           select command_id, event_id
           from unanswered_commands
           where sent_at < now() - ${resendMs}::float8 * interval '1 ms'
-            and event_id not in (select event_id from outbox)
+            and not exists (select from outbox where outbox.event_id = unanswered_commands.event_id)
             and not exists (
               select from events where events.event_id = unanswered_commands.event_id and ${IS_PARKED}
             )
@@ -122,8 +122,8 @@ export async function resendDue(db: Queryable, resendMs: number): Promise<number
 }
 
 /**
- * Queues events once more, marked as sent again, so that a message that is parked where it goes is parked once; none that
- * is queued so already, or parked. One that waits for its first publication is published twice. Returns how many.
+ * Queues events once more that are neither queued nor parked, marked as sent again, so that a message that is parked
+ * where it goes is parked once. Returns how many.
  */
 export async function queueAgain(db: Queryable, eventIds: readonly string[]): Promise<number> {
   const rows = await db.query(
@@ -134,9 +134,7 @@ export async function queueAgain(db: Queryable, eventIds: readonly string[]): Pr
         select event_id, true
         from events
         where event_id = any (${eventIds}::uuid[])
-          and not exists (
-            select from outbox where outbox.event_id = events.event_id and outbox.is_resend
-          )
+          and not exists (select from outbox where outbox.event_id = events.event_id)
           and not ${IS_PARKED}
         order by event_id
         returning event_id`,

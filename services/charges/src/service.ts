@@ -13,7 +13,7 @@ import { startFailpoints } from '@pixmesh/service/failpoint-listener';
 import { startService } from '@pixmesh/service/start-service';
 import { startConsumers } from '@pixmesh/kafka/consumers';
 import { messagingSettings } from '@pixmesh/kafka/messaging';
-import { startOutbox } from '@pixmesh/kafka/outbox';
+import { OUTBOX_STOP_MS_MAX, startOutbox } from '@pixmesh/kafka/outbox';
 import { checkTables } from '@pixmesh/postgres/check-tables.sql';
 import { openServicePools } from '@pixmesh/postgres/service-pools';
 import { sql } from '@pixmesh/postgres/sql';
@@ -68,7 +68,8 @@ export async function startCharges(config: ChargesConfig) {
     };
     const { outbox: signal } = signals;
     const resendMs = config.COMMAND_RESEND_MS;
-    use('outbox', startOutbox({ ...messaging, produces: PRODUCES, signal, resendMs }));
+    const outbox = startOutbox({ ...messaging, produces: PRODUCES, signal, resendMs });
+    use('outbox', outbox, OUTBOX_STOP_MS_MAX);
     const checkDeps = createCheckDeps({ config, db, writes, logger, acquirer, signals });
     const { callbackChecks } = startJobs({ config, checkDeps, writes, holds, signals, use });
     const consumers = use(

@@ -19,7 +19,7 @@ import {
   type DeadLettersOfService,
 } from '@pixmesh/kafka/dead-letters-of-service';
 import { type MessagingSettings, messagingSettings } from '@pixmesh/kafka/messaging';
-import { startOutbox } from '@pixmesh/kafka/outbox';
+import { OUTBOX_STOP_MS_MAX, startOutbox } from '@pixmesh/kafka/outbox';
 import { checkTables } from '@pixmesh/postgres/check-tables.sql';
 import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
 import { observeServer } from '@pixmesh/postgres/observe-server';
@@ -77,6 +77,7 @@ export async function startGateway(config: GatewayConfig) {
         signal: outbox,
         onFatal: endProcess,
       }),
+      OUTBOX_STOP_MS_MAX,
     );
     const wakeOutbox = outbox.notify;
     const deadLetters = createDeadLettersOfService({ db: background, groups: [], wakeOutbox });

@@ -131,10 +131,10 @@ describe('a command that comes again', () => {
     const [first, second] = await queuedEvents(ledger.db, accountId);
     await handle(ledger.engine, again(credit));
     expect(await queuedEvents(ledger.db, accountId)).toEqual([first, second]);
+    // What is still to be published is not queued a second time.
+    expect(await republishOutcome(ledger.db, credit.data.command_id)).toBe(false);
     await ledger.db.query(sql`delete from outbox`);
     expect(await republishOutcome(ledger.db, credit.data.command_id)).toBe(true);
-    // What is queued once more already is not queued a third time.
-    expect(await republishOutcome(ledger.db, credit.data.command_id)).toBe(false);
     expect(await queuedEvents(ledger.db, accountId)).toEqual([first]);
     expect(await ledger.db.query(sql`select is_resend from outbox`)).toEqual([{ is_resend: true }]);
     expect(await readBalances(ledger.db, accountId)).toMatchObject({ available: 750 });

@@ -8,7 +8,7 @@ import { startFailpoints } from '@pixmesh/service/failpoint-listener';
 import { startService } from '@pixmesh/service/start-service';
 import { startConsumers } from '@pixmesh/kafka/consumers';
 import { messagingSettings } from '@pixmesh/kafka/messaging';
-import { startOutbox } from '@pixmesh/kafka/outbox';
+import { OUTBOX_STOP_MS_MAX, startOutbox } from '@pixmesh/kafka/outbox';
 import { checkTables } from '@pixmesh/postgres/check-tables.sql';
 import { checkConnectionBudget } from '@pixmesh/postgres/connection-budget';
 import { createPolledSignal, startDueWorkPoll } from '@pixmesh/postgres/due-work-poll';
@@ -57,7 +57,7 @@ export async function startLedger(config: LedgerConfig) {
       onFatal: endProcess,
     };
     const produces = Object.values(LEDGER_EVENTS);
-    use('outbox', startOutbox({ ...messaging, produces, signal: outbox }));
+    use('outbox', startOutbox({ ...messaging, produces, signal: outbox }), OUTBOX_STOP_MS_MAX);
     const engine = use('engine', createLedgerEngine({ db, logger, wakeOutbox: outbox.notify }));
     const republish = async (commandId: string): Promise<void> => {
       if (await republishOutcome(db, commandId)) outbox.notify();

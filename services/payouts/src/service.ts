@@ -14,7 +14,7 @@ import { requestJson } from '@pixmesh/http/request-json';
 import { startService } from '@pixmesh/service/start-service';
 import { startConsumers } from '@pixmesh/kafka/consumers';
 import { messagingSettings } from '@pixmesh/kafka/messaging';
-import { startOutbox } from '@pixmesh/kafka/outbox';
+import { OUTBOX_STOP_MS_MAX, startOutbox } from '@pixmesh/kafka/outbox';
 import { checkTables } from '@pixmesh/postgres/check-tables.sql';
 import { openServicePools } from '@pixmesh/postgres/service-pools';
 import { sql } from '@pixmesh/postgres/sql';
@@ -67,7 +67,8 @@ export async function startPayouts(config: PayoutsConfig) {
     };
     const { outbox: signal } = signals;
     const resendMs = config.COMMAND_RESEND_MS;
-    use('outbox', startOutbox({ ...messaging, produces: PRODUCES, signal, resendMs }));
+    const outbox = startOutbox({ ...messaging, produces: PRODUCES, signal, resendMs });
+    use('outbox', outbox, OUTBOX_STOP_MS_MAX);
     const sending = createSendingDeps({ config, db, writes, logger, acquirer, signals });
     const slots = config.SEND_SLOTS;
     const sender = use('sender', startSender({ ...sending, slots, signal: signals.sender }));
@@ -89,10 +90,8 @@ export async function startPayouts(config: PayoutsConfig) {
     );
     const ledger = createLedgerReads(ledgerCalls);
     const dispatcher = clientOf('webhook-dispatcher', config.DISPATCHER_URL);
-    const reconciliation = use(
-      'reconciliation',
-      reconcile(config, { ...checkDeps, ledger, dispatcher }),
-    );
+    const checked = reconcile(config, { ...checkDeps, ledger, dispatcher });
+    const reconciliation = use('reconciliation', checked);
     const chargesCalls = clientOf('charges', config.CHARGES_URL);
     const sources = breakSources(chargesCalls, ledgerCalls, reconciliation.accountBreaks);
     use('break watch', startBreakWatch({ db, logger, sources }));

@@ -65,12 +65,13 @@ export function receivedCheck(deps: ReceivedCheckDeps): Check {
         differing.add(endToEndId);
       for (const id of scope.since === null ? [] : await findUnbookedReturns(deps.db, scope.since))
         differing.add(id);
+      const asking = { ...deps, signal: scope.signal };
       const readPage = (page: ListedPage) => deps.acquirer.listReceived(page);
       for await (const part of listInParts(readPage, windowToList(scope))) {
         scope.signal.throwIfAborted();
-        await compare(await pairPart(deps, part));
+        await compare(await pairPart(asking, part));
       }
-      await compare(await pairRecorded(deps, [...differing]));
+      await compare(await pairRecorded(asking, [...differing]));
       compared += unexplained.size;
       breaks.push(...[...unexplained.values()].map(unexplainedJournal));
       breaks.push(...[...handingOver.values()].map(unbookedHandOver));
@@ -91,11 +92,14 @@ export function receivedCheck(deps: ReceivedCheckDeps): Check {
   };
 }
 
+/** Aborted once the run has lost its lease. */
+type RunDeps = ReceivedCheckDeps & { signal: AbortSignal };
+
 type Pair = Omit<Compared, 'journal'>;
 type Pairs = Listed<Pair>;
 
 async function pairPart(
-  deps: ReceivedCheckDeps,
+  deps: RunDeps,
   { window, ...listed }: Listed<ReceivedPix> & { window: TimeWindow },
 ): Promise<Pairs> {
   const theirs = listed.items.filter((pix) => isPaidTo(pix, deps.pixKey));
@@ -120,18 +124,19 @@ async function pairPart(
 }
 
 /** What an earlier run had found, and what only we know of: the acquirer is asked one by one. */
-async function pairRecorded(deps: ReceivedCheckDeps, ids: readonly string[]): Promise<Pairs> {
+async function pairRecorded(deps: RunDeps, ids: readonly string[]): Promise<Pairs> {
   const recorded = await findRecordedPix(deps.db, ids);
   return await pairEach(deps, ids, new Map(recorded.map((pix) => [pix.endToEndId, pix])));
 }
 
 async function pairEach(
-  deps: ReceivedCheckDeps,
+  deps: RunDeps,
   ids: readonly string[],
   ours: ReadonlyMap<string, RecordedPix>,
 ): Promise<Pairs> {
   const pairs: Pairs = { items: [], unreadable: [] };
   for (const endToEndId of ids) {
+    deps.signal.throwIfAborted();
     const outcome = await deps.acquirer.getReceived(endToEndId);
     if (outcome.kind === 'unknown' && outcome.cause === 'unreadable') {
       pairs.unreadable.push({ endToEndId });

@@ -48,6 +48,9 @@ export type PayoutCheckDeps = {
   acquirer: Pick<Acquirer, 'listSent' | 'getPayout'>;
 };
 
+/** Aborted once the run has lost its lease. */
+type RunDeps = PayoutCheckDeps & { signal: AbortSignal };
+
 /**
  * Every order at the acquirer is a payout of ours with the same amount, state and end-to-end id, and the other way
  * round; what came back of it is recorded (I5, P5). Left: the acquirer; right: our payouts. An order that cannot be
@@ -60,7 +63,7 @@ export function payoutCheck(deps: PayoutCheckDeps): Check {
       const breaks: FoundBreak[] = [];
       const sieve = createSieve();
       let compared = 0;
-      for await (const { pairs, unreadable } of pairsIn(deps, scope)) {
+      for await (const { pairs, unreadable } of pairsIn({ ...deps, signal: scope.signal }, scope)) {
         scope.signal.throwIfAborted();
         const fresh = pairs.filter((pair) => sieve.isNew(keyOf(pair)));
         compared += fresh.length;
@@ -73,7 +76,7 @@ export function payoutCheck(deps: PayoutCheckDeps): Check {
 
 type Pairs = { pairs: PairedSend[]; unreadable: FoundBreak[] };
 
-async function* pairsIn(deps: PayoutCheckDeps, scope: Scope): AsyncGenerator<Pairs> {
+async function* pairsIn(deps: RunDeps, scope: Scope): AsyncGenerator<Pairs> {
   const sieve = createSieve();
   const readPage = (page: ListedPage) => deps.acquirer.listSent(page);
   for await (const part of listInParts(readPage, windowToList(scope))) {
@@ -101,7 +104,7 @@ async function* pairsIn(deps: PayoutCheckDeps, scope: Scope): AsyncGenerator<Pai
 }
 
 async function pairPart(
-  deps: PayoutCheckDeps,
+  deps: RunDeps,
   { window, items: theirs, unreadable }: Listed<AcquirerPayout> & { window: TimeWindow },
 ): Promise<Pairs> {
   const sent = await listSentPayouts(deps.db, window);
@@ -123,9 +126,10 @@ async function pairPart(
 }
 
 /** The acquirer is asked one by one for what its list of the window did not show. */
-async function pairOurs(deps: PayoutCheckDeps, payouts: readonly ComparedPayout[]): Promise<Pairs> {
+async function pairOurs(deps: RunDeps, payouts: readonly ComparedPayout[]): Promise<Pairs> {
   const found: Pairs = { pairs: [], unreadable: [] };
   for (const ours of payouts) {
+    deps.signal.throwIfAborted();
     const lookup = await deps.acquirer.getPayout(toAcquirerId(ours.id));
     const unreadable = unreadableBreak(ours.id, lookup);
     if (unreadable !== null) found.unreadable.push(unreadable);
@@ -142,7 +146,7 @@ function together(parts: readonly Pairs[]): Pairs {
 }
 
 /** Ids of breaks are payouts, returns (`<end-to-end id>:<return id>`), or sends that no payout explains. */
-async function pairKnown(deps: PayoutCheckDeps, ids: readonly string[]): Promise<Pairs> {
+async function pairKnown(deps: RunDeps, ids: readonly string[]): Promise<Pairs> {
   const [returns, others] = [
     ids.filter((id) => id.includes(':')),
     ids.filter((id) => !id.includes(':')),
@@ -160,7 +164,7 @@ async function pairKnown(deps: PayoutCheckDeps, ids: readonly string[]): Promise
 }
 
 /** Sends that money came back of. Our payout may not know its end-to-end id: the acquirer then names it. */
-async function pairReturned(deps: PayoutCheckDeps, endToEndIds: readonly string[]): Promise<Pairs> {
+async function pairReturned(deps: RunDeps, endToEndIds: readonly string[]): Promise<Pairs> {
   const known = await pairOurs(deps, await findPayoutsByEndToEndId(deps.db, endToEndIds));
   const reached = new Set(known.pairs.map(({ theirs }) => theirs?.endToEndId));
   const lost = endToEndIds.filter((id) => !reached.has(id));

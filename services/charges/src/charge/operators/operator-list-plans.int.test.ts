@@ -34,6 +34,9 @@ async function fill(db: Database, accountId: AccountId): Promise<void> {
     where id in (select id from charges where status = 'paid' order by id limit ${UNLISTED})`);
   await db.query(sql`
     update charges set reference = 'r' || (extract(epoch from created_at)::bigint % 400)::text`);
+  await db.query(sql`
+    insert into received_pix (end_to_end_id, charge_id, account_id, amount, paid_at, disposition)
+    select 'E1', id, account_id, amount, now(), 'credit' from charges limit 1`);
 }
 
 type Shape = { filters: OperatorChargeFilters; index: string[]; slices: number };
