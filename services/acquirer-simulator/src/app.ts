@@ -41,8 +41,10 @@ import { addRefundPix } from '#refunds/refund-pix.route.ts';
 import { releaseHeldRefunds } from '#refunds/refunds.sql.ts';
 import { addControlSends } from '#sends/control-sends.route.ts';
 import { releaseHeldSends } from '#sends/end-sends.sql.ts';
+import type { NewSends } from '#sends/new-sends.sql.ts';
 import { addReadSends } from '#sends/read-sends.route.ts';
 import { addSendPix } from '#sends/send-pix.route.ts';
+import type { SendReads } from '#sends/sends.sql.ts';
 import type { StoredSetting } from '#settings/stored-setting.ts';
 import { addRegisterWebhook } from '#webhooks/register-webhook.route.ts';
 
@@ -50,6 +52,8 @@ export type SimulatorDeps = ChangeDeps & {
   logger: Logger;
   newCharges: NewCharges;
   chargeReads: ChargeReads;
+  newSends: NewSends;
+  sendReads: SendReads;
   /** Those that share statements. */
   payments: Payments;
   /** The provider's time. */

@@ -12,6 +12,8 @@ import { loadClock } from '#clock/clock.ts';
 import { startDueWork } from '#due-work/do-due-work.job.ts';
 import { loadFaults } from '#faults/faults.ts';
 import { createSharedPayments } from '#pix/payments.ts';
+import { createNewSends } from '#sends/new-sends.sql.ts';
+import { createSendReads } from '#sends/sends.sql.ts';
 import { PROFILE_DEFAULT, PROFILE_SETTING, StoredProfile } from '#profile/profile.ts';
 import { startReceiver } from '#receiver/start-receiver.ts';
 import { loadSetting } from '#settings/stored-setting.ts';
@@ -24,9 +26,10 @@ export type AcquirerSimulator = Awaited<ReturnType<typeof startAcquirerSimulator
 
 const POOL_SIZE = 20;
 /**
- * One each for what shares statements: creations, look-ups of charges, the read and the write of payments, callbacks.
+ * One each for what shares statements: creations, look-ups of charges, the read and the write of payments, orders,
+ * look-ups of orders, callbacks.
  */
-const SHARED_POOL_SIZE = 5;
+const SHARED_POOL_SIZE = 7;
 /** Settings have their own connections: they are written while orders and refunds hold all others. */
 const SETTINGS_POOL_SIZE = 2;
 
@@ -66,6 +69,8 @@ export async function startAcquirerSimulator(config: AcquirerSimulatorConfig) {
       db,
       newCharges: createNewCharges(shared),
       chargeReads: createChargeReads(shared),
+      newSends: createNewSends(shared),
+      sendReads: createSendReads(shared),
       payments: createSharedPayments(shared),
       logger,
       faults,

@@ -12,7 +12,8 @@ import { endSends, returnSends } from './end-sends.ts';
 import { storeEndings } from './end-sends.sql.ts';
 import { toRecipient } from './recipient.ts';
 import type { StoredReturn } from './send-resource.ts';
-import { insertSend, lockSend, type PlannedSend } from './sends.sql.ts';
+import { insertSends } from './new-sends.sql.ts';
+import { lockSend, type PlannedSend } from './sends.sql.ts';
 
 /** Key of the recipient of a foreign order. */
 const FOREIGN_RECIPIENT = { chave: 'somebody@else.example' };
@@ -77,14 +78,15 @@ export async function addForeignSend(
 ): Promise<Pick<PlannedSend, 'idEnvio' | 'endToEndId' | 'amountCents' | 'status'>> {
   const endToEndId = newEndToEndId(order.requestedAt ?? clock.now());
   await db.transaction(async (tx) => {
-    const stored = await insertSend(tx, {
+    const send = {
       ...order,
       endToEndId,
       pixKey,
       payerText: null,
       recipient: toRecipient(FOREIGN_RECIPIENT),
       plan: { settlesInMs: null, error: null, returns: [] },
-    });
+    };
+    const [stored = null] = await insertSends(tx, [send]);
     if (stored === null) throw conflict('The idEnvio is taken.');
     const ending = { endToEndId, status: 'REALIZADO' as const, error: null };
     await storeEndings(tx, [ending], { pixKey, notices: [] });

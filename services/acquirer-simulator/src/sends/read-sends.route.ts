@@ -9,17 +9,17 @@ import type { Provider } from '#faults/provider.ts';
 
 import { IdEnvioParams } from './send-body.ts';
 import { type StoredSend, toSendResource } from './send-resource.ts';
-import { findSendByEndToEndId, findSendByIdEnvio, listSends } from './sends.sql.ts';
+import { findSendByEndToEndId, listSends, type SendReads } from './sends.sql.ts';
 
 const EndToEndIdParams = z.object({ e2eid: z.string().max(64) });
 
-type Deps = { db: Queryable };
+type Deps = { db: Queryable; sendReads: SendReads };
 
 /** Look-ups of a sent Pix by either of its ids, and the list by the time of the order. */
 export function addReadSends(provider: Provider, deps: Deps): void {
   provider.get('/v2/gn/pix/enviados/id-envio/:idEnvio', 'getPayout', async (request) => {
     const { idEnvio } = readShape(IdEnvioParams, request.params);
-    return answerSend(await findSendByIdEnvio(deps.db, idEnvio), 'idEnvio');
+    return answerSend(await deps.sendReads.submit(idEnvio), 'idEnvio');
   });
   provider.get('/v2/gn/pix/enviados/:e2eid', 'getPayout', async (request) => {
     const { e2eid } = readShape(EndToEndIdParams, request.params);

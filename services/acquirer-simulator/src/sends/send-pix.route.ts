@@ -16,10 +16,13 @@ import { isDenied, planSend } from './decide-send.ts';
 import { toRecipient } from './recipient.ts';
 import { IdEnvioParams, SendBody } from './send-body.ts';
 import { toSendAnswer } from './send-resource.ts';
-import { findSendByIdEnvio, insertSend } from './sends.sql.ts';
+import type { NewSends } from './new-sends.sql.ts';
+import type { SendReads } from './sends.sql.ts';
 
 type Deps = {
   db: Queryable;
+  newSends: NewSends;
+  sendReads: SendReads;
   faults: Faults;
   clock: Clock;
   profile: StoredSetting<StoredProfile>;
@@ -43,10 +46,10 @@ export function addSendPix(provider: Provider, deps: Deps): void {
 async function acceptSend(deps: Deps, idEnvio: string, body: SendBody): Promise<object> {
   const profile = deps.profile.get().name;
   const refusal = findRefusal(body, { ownKey: deps.pixKey, denied: isDenied(profile, body.valor) });
-  if (refusal !== null) throw await orDuplicate(deps.db, idEnvio, refusal);
+  if (refusal !== null) throw await orDuplicate(deps.sendReads, idEnvio, refusal);
   // A repeated order must use up no fault.
   const asUsual = deps.faults.settlesAsUsual('settlePayout');
-  if (!asUsual && (await findSendByIdEnvio(deps.db, idEnvio)) !== null) throw duplicateIdEnvio();
+  if (!asUsual && (await deps.sendReads.submit(idEnvio)) !== null) throw duplicateIdEnvio();
   const names = { idEnvio, pixKey: body.favorecido.chave };
   const fault = await deps.faults.pick('settlePayout', () => names);
   const send = {
@@ -59,7 +62,7 @@ async function acceptSend(deps: Deps, idEnvio: string, body: SendBody): Promise<
     requestedAt: null,
     plan: planSend(profile, body.valor, fault),
   };
-  const stored = await insertSend(deps.db, send);
+  const stored = await deps.newSends.submit(send);
   if (stored === null) throw duplicateIdEnvio();
   if (send.plan.settlesInMs !== null) deps.expectDue(send.plan.settlesInMs);
   return toSendAnswer({ ...send, ...stored });
@@ -83,11 +86,11 @@ function findRefusal(
 
 /** A taken idEnvio is a duplicate before it is anything else: a refusal would deny an order that exists. */
 async function orDuplicate(
-  db: Queryable,
+  sendReads: SendReads,
   idEnvio: string,
   refusal: ProviderError,
 ): Promise<ProviderError> {
-  return (await findSendByIdEnvio(db, idEnvio)) === null ? refusal : duplicateIdEnvio();
+  return (await sendReads.submit(idEnvio)) === null ? refusal : duplicateIdEnvio();
 }
 
 function duplicateIdEnvio(): ProviderError {

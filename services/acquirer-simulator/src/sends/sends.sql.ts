@@ -1,21 +1,12 @@
 import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
+import { createWriteBatcher, type WriteBatcher } from '@pixmesh/postgres/write-batcher';
 
 import { readWindowPage } from '#api-pix/list-window.sql.ts';
 import type { Window } from '#api-pix/window.ts';
 import { JOURNAL_GATE } from '#journal/journal.sql.ts';
 
-import type { SendPlan } from './decide-send.ts';
 import type { StoredSend } from './send-resource.ts';
-
-export type NewSend = Pick<
-  StoredSend,
-  'endToEndId' | 'idEnvio' | 'amountCents' | 'pixKey' | 'payerText' | 'recipient'
-> & {
-  /** Database time where null. */
-  requestedAt: Date | null;
-  plan: SendPlan;
-};
 
 /** An order with what the job still has to do about it. */
 export type PlannedSend = StoredSend & {
@@ -25,56 +16,26 @@ export type PlannedSend = StoredSend & {
   readAt: Date;
 };
 
-/** Stores an order and its journal entry in one statement; null when the idEnvio is taken. */
-export async function insertSend(
-  db: Queryable,
-  send: NewSend,
-): Promise<{ requestedAt: Date } | null> {
-  const { plan } = send;
-  const [stored = null] = await db.query<{ requestedAt: Date }>(
-    named(
-      'send_insert',
-      sql`
-        with ${JOURNAL_GATE},
-        send as (
-          insert into sends (
-            end_to_end_id, id_envio, amount, pix_key, payer_text, recipient, requested_at,
-            planned_status, error, planned_returns, due_at, held
-          )
-          select
-            ${send.endToEndId}, ${send.idEnvio}, ${send.amountCents}::bigint, ${send.pixKey},
-            ${send.payerText}, ${JSON.stringify(send.recipient)}::jsonb,
-            coalesce(${send.requestedAt}::timestamptz, now_()),
-            ${plan.error === null ? 'REALIZADO' : 'NAO_REALIZADO'},
-            ${plan.error === null ? null : JSON.stringify(plan.error)}::jsonb,
-            ${plan.returns.map(String)}::bigint[],
-            now_() + ${plan.settlesInMs}::int * interval '1 ms',
-            ${plan.settlesInMs === null}::boolean
-          from gate
-          on conflict (id_envio) do nothing
-          returning id_envio, end_to_end_id, amount, requested_at
-        ),
-        entry as (
-          insert into journal (kind, id_envio, end_to_end_id, amount)
-          select 'sent', id_envio, end_to_end_id, amount
-          from send
-        )
-        select requested_at as "requestedAt"
-        from send`,
-    ),
-  );
-  return stored;
+/** Orders by the client's own id; null for one that nobody has used. Reads that come together share a statement. */
+export type SendReads = WriteBatcher<string, StoredSend | null>;
+
+export function createSendReads(db: Queryable): SendReads {
+  return createWriteBatcher((ids) => findSendsByIdEnvio(db, ids));
 }
 
-/** By the client's own id. Unique index `sends_id_envio`. */
-export async function findSendByIdEnvio(
+/** In the order of the ids. Unique index `sends_id_envio`. */
+async function findSendsByIdEnvio(
   db: Queryable,
-  idEnvio: string,
-): Promise<StoredSend | null> {
+  ids: readonly string[],
+): Promise<(StoredSend | null)[]> {
   const rows = await db.query<Row>(
-    named('send_find_by_id_envio', sql`select ${COLUMNS} from sends where id_envio = ${idEnvio}`),
+    named(
+      'sends_find_by_id_envio',
+      sql`select ${COLUMNS} from sends where id_envio = any(${ids}::text[])`,
+    ),
   );
-  return rows[0] ? toPlannedSend(rows[0]) : null;
+  const found = new Map(rows.map((row) => [row.idEnvio, toPlannedSend(row)]));
+  return ids.map((id) => found.get(id) ?? null);
 }
 
 export async function findSendByEndToEndId(
