@@ -1,5 +1,5 @@
 import { assertNever } from '@pixmesh/kernel/app-error';
-import { waitAndRead } from '@pixmesh/kernel/wait-and-read';
+import { startTimeLimit } from '@pixmesh/kernel/time-limit';
 import type { Dispatcher, Pool } from 'undici';
 
 import type { TokenSource } from './access-token.ts';
@@ -92,8 +92,9 @@ export function createCallAcquirer(deps: {
 
   async function callInTime(call: AcquirerCall): Promise<CallResult> {
     const deadline = new AbortController();
-    const ended = new AbortController();
-    void abortAfter(deps.timeoutMs, deadline, ended.signal);
+    const endLimit = startTimeLimit(deps.timeoutMs, () =>
+      deadline.abort(new DOMException('the acquirer did not answer in time', 'TimeoutError')),
+    );
     const caller = call.options?.signal;
     const signal = caller ? AbortSignal.any([deadline.signal, caller]) : deadline.signal;
     try {
@@ -101,7 +102,7 @@ export function createCallAcquirer(deps: {
       const hasGivenUp = caller?.aborted === true && !deadline.signal.aborted;
       return hasGivenUp && result.kind === 'unknown' ? givenUp(result) : result;
     } finally {
-      ended.abort();
+      endLimit();
     }
   }
 }
@@ -165,10 +166,4 @@ function isDuplicate(problem: { code: string } | null): boolean {
 
 function bodyHeaders(call: AcquirerCall): Record<string, string> {
   return call.body === undefined ? {} : { 'content-type': 'application/json' };
-}
-
-async function abortAfter(ms: number, deadline: AbortController, ended: AbortSignal) {
-  if (await waitAndRead(ms, ended)) {
-    deadline.abort(new DOMException('the acquirer did not answer in time', 'TimeoutError'));
-  }
 }

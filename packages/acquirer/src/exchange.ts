@@ -1,3 +1,4 @@
+import { AnswerTooLargeError, requestWhole } from '@pixmesh/http/whole-answer';
 import type { Dispatcher, Pool } from 'undici';
 
 /**
@@ -28,34 +29,23 @@ export type ExchangeRequest = {
  */
 export async function exchange(pool: Pool, request: ExchangeRequest): Promise<Exchange> {
   try {
-    const answer = await pool.request({
-      method: request.method,
-      path: request.path,
-      headers: { accept: 'application/json', ...request.headers },
-      body: request.body === undefined ? null : JSON.stringify(request.body),
-      signal: request.signal,
-    });
-    const text = await readBounded(answer.body, request.answerBytesMax ?? ANSWER_BYTES_MAX);
-    if (text === null) return { kind: 'no_answer', cause: 'oversize' };
-    return { kind: 'answered', status: answer.statusCode, body: parseJson(text) };
-  } catch {
-    return { kind: 'no_answer', cause: causeOf(request.signal) };
+    const { method, path, signal } = request;
+    const headers = { accept: 'application/json', ...request.headers };
+    const body = request.body === undefined ? null : JSON.stringify(request.body);
+    const bytesMax = request.answerBytesMax ?? ANSWER_BYTES_MAX;
+    const answer = await requestWhole(pool, { method, path, headers, body }, { signal, bytesMax });
+    return {
+      kind: 'answered',
+      status: answer.status,
+      body: parseJson(answer.body.toString('utf8')),
+    };
+  } catch (error) {
+    return { kind: 'no_answer', cause: causeOf(error, request.signal) };
   }
 }
 
-/** Null when the answer is larger than anything we read; leaving the loop closes its connection. */
-async function readBounded(body: AsyncIterable<Buffer>, bytesMax: number): Promise<string | null> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > bytesMax) return null;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-function causeOf(signal: AbortSignal): NoAnswerCause {
+function causeOf(error: unknown, signal: AbortSignal): NoAnswerCause {
+  if (error instanceof AnswerTooLargeError) return 'oversize';
   if (!signal.aborted) return 'connection';
   const { name } = signal.reason as { name?: string };
   return name === 'TimeoutError' ? 'timeout' : 'aborted';

@@ -17,6 +17,7 @@ import { type Deadline, withSignal } from './deadline.ts';
 import { meshConnector } from './mesh-connector.ts';
 import { observeUpstream } from './observe-upstream.ts';
 import { repeatAfterMs } from './repeat-call.ts';
+import { requestWhole, type WholeAnswer } from './whole-answer.ts';
 
 /**
  * Calls under way at once, each with a connection of its own. A write may wait for the acquirer, which costs nobody
@@ -46,11 +47,7 @@ export type InternalRequest = {
   isRepeatable?: boolean;
 };
 
-export type InternalAnswer = {
-  status: number;
-  headers: Record<string, string | string[] | undefined>;
-  body: Buffer;
-};
+export type InternalAnswer = WholeAnswer;
 
 export type InternalClient = AsyncDisposable & {
   /**
@@ -145,17 +142,10 @@ async function exchange(
   call: InternalRequest,
   headers: Record<string, string>,
 ): Promise<InternalAnswer> {
-  return await withSignal(call.deadline, async (signal) => {
-    const response = await pool.request({
-      method: call.method,
-      path: call.path,
-      headers,
-      body: call.body ?? null,
-      signal,
-    });
-    const body = Buffer.from(await response.body.arrayBuffer());
-    return { status: response.statusCode, headers: response.headers, body };
-  });
+  const { method, path, body = null } = call;
+  return await withSignal(call.deadline, async (signal) =>
+    requestWhole(pool, { method, path, headers, body }, { signal, bytesMax: ANSWER_BYTES_MAX }),
+  );
 }
 
 /** As many connections as places, so that nothing waits in the pool, where nobody has turns. */
@@ -171,7 +161,6 @@ function openConnections(
     allowH2: false,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_TIMEOUT_MS,
-    maxResponseSize: ANSWER_BYTES_MAX,
   });
   // Each call waits until its own deadline.
   const bounds = { waitingMax: WAITING_MAX, waitMsMax: Number.POSITIVE_INFINITY };

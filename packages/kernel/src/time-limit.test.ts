@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { expect, test } from 'vitest';
 
-import { waitAndRead } from './wait-and-read.ts';
+import { startTimeLimit } from './time-limit.ts';
 
 const TRIES_MAX = 10;
 
@@ -15,13 +15,24 @@ test('a process that had no turn until the time was over waits no second half', 
 
 async function isBeforeHalf(): Promise<boolean> {
   const order: string[] = [];
-  const waited = waitAndRead(100, new AbortController().signal).then(() => order.push('waited'));
+  const passed = Promise.withResolvers<void>();
+  startTimeLimit(100, passed.resolve);
+  const noted = passed.promise.then(() => order.push('passed'));
   const endMs = performance.now() + 150;
   while (performance.now() < endMs);
-  await Promise.all([waited, delay(40).then(() => order.push('almost a half'))]);
-  return order[0] === 'waited';
+  await Promise.all([noted, delay(40).then(() => order.push('almost a half'))]);
+  return order[0] === 'passed';
 }
 
-test('an abort ends it at once', async () => {
-  expect(await waitAndRead(60_000, AbortSignal.abort())).toBe(false);
+test.each([
+  ['before its time', 0],
+  ['in its second half', 7],
+])('one that is ended %s never passes', async (_when, endMs) => {
+  let isPassed = false;
+  const end = startTimeLimit(10, () => (isPassed = true));
+  const other = Promise.withResolvers<void>();
+  setTimeout(end, endMs);
+  startTimeLimit(40, other.resolve);
+  await other.promise;
+  expect(isPassed).toBe(false);
 });

@@ -1,5 +1,5 @@
 import { newId } from '@pixmesh/kernel/ids';
-import { waitAndRead } from '@pixmesh/kernel/wait-and-read';
+import { startTimeLimit } from '@pixmesh/kernel/time-limit';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { countUnsharedRequest, reportLimitsShared, reportLimitsUnshared } from '#reports.ts';
@@ -140,15 +140,15 @@ export class RequestCounters implements AsyncDisposable {
 }
 
 async function inTime<Answer>(answer: Promise<Answer>, timeoutMs: number): Promise<Answer> {
-  const timer = new AbortController();
-  const late = waitAndRead(timeoutMs, timer.signal).then(() => 'late' as const);
+  const late = Promise.withResolvers<never>();
+  const endLimit = startTimeLimit(timeoutMs, () =>
+    late.reject(new Error(`no count within ${timeoutMs} ms`)),
+  );
   // What is no longer waited for must not end the process when it fails later.
   answer.catch(() => undefined);
   try {
-    const given = await Promise.race([answer.then((value) => ({ value })), late]);
-    if (given === 'late') throw new Error(`no count within ${timeoutMs} ms`);
-    return given.value;
+    return await Promise.race([answer, late.promise]);
   } finally {
-    timer.abort();
+    endLimit();
   }
 }
