@@ -1,3 +1,4 @@
+import { startTimeLimit } from '@pixmesh/kernel/time-limit';
 import { within } from '@pixmesh/kernel/within';
 
 /** The instant until which a caller waits. Travels between services as the milliseconds that remain. */
@@ -36,11 +37,11 @@ export async function withSignal<T>(
     controller.abort(reason);
     late.reject(reason);
   };
-  const timer = setTimeout(() => setImmediate(end), deadline.remainingMs());
+  const endLimit = startTimeLimit(deadline.remainingMs(), end);
   try {
     return await Promise.race([work(controller.signal), late.promise]);
   } finally {
-    clearTimeout(timer);
+    endLimit();
   }
 }
 

@@ -1,3 +1,5 @@
+import { startTimeLimit } from '@pixmesh/kernel/time-limit';
+
 import { AttemptFailure } from './attempt-failure.ts';
 
 /** The one limit in time of an attempt, over look-up, connect, TLS, head and body (decision 198). */
@@ -7,20 +9,23 @@ export type Deadline = {
   clear(): void;
 };
 
-/** A timer and a closure: an `AbortSignal` with its listeners costs more than the rest of an attempt. */
+/**
+ * Timers and a closure: an `AbortSignal` with its listeners costs more than the rest of an attempt. An answer that came
+ * while this process stood still is read first.
+ */
 export function startDeadline(timeoutMs: number): Deadline {
   let passed: AttemptFailure | null = null;
   let notify: (failure: AttemptFailure) => void = () => undefined;
-  const timer = setTimeout(() => {
+  const endLimit = startTimeLimit(timeoutMs, () => {
     passed = new AttemptFailure('timeout', `no complete answer head within ${timeoutMs} ms`);
     notify(passed);
-  }, timeoutMs);
+  });
   return {
     onPassed: (listener) => {
       notify = listener;
       if (passed !== null) listener(passed);
     },
-    clear: () => clearTimeout(timer),
+    clear: endLimit,
   };
 }
 
