@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { FAILURES_MAX } from './circuit.ts';
 import type { Acquirer } from './acquirer.ts';
-import { json, startTestProvider, type TestProvider } from './test-provider.ts';
+import { json, startTestProvider, type TestProvider } from './testing/test-provider.ts';
 
 const CHARGE = {
   calendario: { criacao: '2026-09-09T20:15:00.358Z', expiracao: 3600 },

@@ -11,7 +11,7 @@ import {
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import { type ClientTls, createAcquirer } from './client.ts';
-import { json, startTestProvider, type TestProvider } from './test-provider.ts';
+import { json, startTestProvider, type TestProvider } from './testing/test-provider.ts';
 
 const TIMEOUT_MS = 5_000;
 const DAY_MS = 86_400_000;

@@ -12,7 +12,7 @@ import {
   json,
   startTestProvider,
   type TestProvider,
-} from './test-provider.ts';
+} from './testing/test-provider.ts';
 
 const TXID = '7978c0c97ea847e78e8849634473c1f1';
 const CHARGE = {

@@ -8,7 +8,7 @@ import {
   hostileAnswers,
   startTestProvider,
   type TestProvider,
-} from './test-provider.ts';
+} from './testing/test-provider.ts';
 
 const TIMEOUT_MS = 5_000;
 /** Deadline of a client whose answer never comes. */

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 
-import { startTestProvider, type TestProvider } from '@pixmesh/acquirer/test-provider';
+import { startTestProvider, type TestProvider } from '@pixmesh/acquirer/testing/test-provider';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { sampled } from '@pixmesh/testkit/long-runs';
 import { afterAll, beforeAll, expect, test } from 'vitest';

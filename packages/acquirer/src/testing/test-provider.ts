@@ -9,9 +9,9 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-import { checkRequest } from './testing/check-exchange.ts';
-import type { Acquirer } from './acquirer.ts';
-import { type ClientTls, createAcquirer } from './client.ts';
+import { checkRequest } from './check-exchange.ts';
+import type { Acquirer } from '../acquirer.ts';
+import { type ClientTls, createAcquirer } from '../client.ts';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
