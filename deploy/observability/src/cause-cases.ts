@@ -247,13 +247,13 @@ export const CAUSE_CASES: readonly RuleCase[] = [
   ),
   fires(
     'AcquirerUnavailable',
-    { 'acquirer_breaker_open{service="charges",operation="create_charge"}': turns(0, 1) },
-    { silentAt: '2m', firesAt: '3m', labels: { service: 'charges', operation: 'create_charge' } },
+    { 'acquirer_breaker_open{service="charges",operation="issueCharge"}': turns(0, 1) },
+    { silentAt: '2m', firesAt: '3m', labels: { service: 'charges', operation: 'issueCharge' } },
   ),
   fires(
     'AccountsHeldBack',
-    { 'acquirer_account_breakers_open{service="charges",operation="createCharge"}': turns(0, 2) },
-    { silentAt: '11m', firesAt: '12m', labels: { service: 'charges', operation: 'createCharge' } },
+    { 'acquirer_account_breakers_open{service="charges",operation="issueCharge"}': turns(0, 2) },
+    { silentAt: '11m', firesAt: '12m', labels: { service: 'charges', operation: 'issueCharge' } },
   ),
   fires(
     'ChargesOverdue',

@@ -344,6 +344,17 @@ describe('the call that tries while calls of all accounts are held back', () => 
     expect(await runAs('b', 'good')).toEqual(RAN);
   });
 
+  it('is the same account’s where only calls of its own were held back while it tried', async () => {
+    const { breaker, clock, runAs } = await anOpenOne();
+    const answer = Promise.withResolvers<Answer>();
+    const probe = breaker.run('a', () => answer.promise);
+    expect(await runAs('a', 'good')).toEqual(OPEN);
+    answer.resolve('bad');
+    await probe;
+    clock.nowMs = 2 * PROBE_AFTER_MS;
+    expect(await runAs('a', 'good')).toEqual(RAN);
+  });
+
   it('is the same account’s where no other waits, or the other does not come back', async () => {
     const { clock, runAs } = await anOpenOne();
     await runAs('a', 'bad');

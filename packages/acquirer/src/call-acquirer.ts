@@ -1,5 +1,4 @@
 import { assertNever } from '@pixmesh/kernel/app-error';
-import { startTimeLimit } from '@pixmesh/kernel/time-limit';
 import type { Dispatcher, Pool } from 'undici';
 
 import type { TokenSource } from './access-token.ts';
@@ -9,6 +8,7 @@ import { accountOf, createCallsInTurn } from './calls-in-turn.ts';
 import type { Proof } from './circuit.ts';
 import { exchange } from './exchange.ts';
 import { observeBreakers, observeCall } from './observe-call.ts';
+import { withinLimit } from './within-limit.ts';
 import { decideOutcome, type Operation } from './outcome-rules.ts';
 import { readProblem } from './read-answer.ts';
 import {
@@ -91,19 +91,13 @@ export function createCallAcquirer(deps: {
   }
 
   async function callInTime(call: AcquirerCall): Promise<CallResult> {
-    const deadline = new AbortController();
-    const endLimit = startTimeLimit(deps.timeoutMs, () =>
-      deadline.abort(new DOMException('the acquirer did not answer in time', 'TimeoutError')),
-    );
-    const caller = call.options?.signal;
-    const signal = caller ? AbortSignal.any([deadline.signal, caller]) : deadline.signal;
-    try {
+    return await withinLimit(deps.timeoutMs, async (limit) => {
+      const caller = call.options?.signal;
+      const signal = caller ? AbortSignal.any([limit, caller]) : limit;
       const result = await callWithin(deps, signal, call);
-      const hasGivenUp = caller?.aborted === true && !deadline.signal.aborted;
+      const hasGivenUp = caller?.aborted === true && !limit.aborted;
       return hasGivenUp && result.kind === 'unknown' ? givenUp(result) : result;
-    } finally {
-      endLimit();
-    }
+    });
   }
 }
 

@@ -36,7 +36,7 @@ type Open<T> = {
   sinceMs: number;
   probeAtMs: number;
   isProbing: boolean;
-  /** In which order accounts have tried in vain last, from 1; one more account at each try at most. */
+  /** In which order accounts have tried last, from 1; one more account at each try at most. */
   tries: Map<string, number>;
   tryCount: number;
   /** Of the accounts whose calls were held back since the last try, when the first of them had tried; 0: never. */
@@ -103,13 +103,12 @@ export function createCircuit<T>(deps: CircuitDeps<T>, accountsMin: number): Cir
   async function probe(since: Open<T>, account: string, work: () => Promise<T>): Promise<T> {
     since.isProbing = true;
     since.firstWaiting = Number.POSITIVE_INFINITY;
+    // From its beginning: what is held back of this account meanwhile does not wait before it.
+    since.tries.set(account, (since.tryCount += 1));
     try {
       const value = await work();
       const proof = proofOf(value);
-      if (proof === 'unreachable') {
-        since.failure = value;
-        since.tries.set(account, (since.tryCount += 1));
-      }
+      if (proof === 'unreachable') since.failure = value;
       if (proof === 'reachable') open = null;
       since.awayAtMs = now();
       since.probeAtMs = since.awayAtMs + probeAfterMs;

@@ -17,6 +17,7 @@ import { lookUp } from './look-up.ts';
 import { getPayout, readBalance, sendPayout } from './payout-calls.ts';
 import { readReceivedPix } from './read-answer.ts';
 import { getRefund, refund } from './refund-calls.ts';
+import { withinLimit } from './within-limit.ts';
 
 export type AcquirerConfig = {
   url: string;
@@ -126,13 +127,15 @@ function describe(result: { kind: string; cause?: string; code?: string }): stri
 /** Bounded by itself, because many operations may wait for one token. */
 async function fetchToken(pool: Pool, config: AcquirerConfig): Promise<IssuedToken> {
   const credentials = Buffer.from(`${config.clientId}:${config.clientSecret}`).toString('base64');
-  const answer = await exchange(pool, {
-    method: 'POST',
-    path: '/oauth/token',
-    headers: { authorization: `Basic ${credentials}`, 'content-type': 'application/json' },
-    body: { grant_type: 'client_credentials' },
-    signal: AbortSignal.timeout(config.timeoutMs),
-  });
+  const answer = await withinLimit(config.timeoutMs, (signal) =>
+    exchange(pool, {
+      method: 'POST',
+      path: '/oauth/token',
+      headers: { authorization: `Basic ${credentials}`, 'content-type': 'application/json' },
+      body: { grant_type: 'client_credentials' },
+      signal,
+    }),
+  );
   if (answer.kind === 'no_answer') return { kind: 'none', cause: answer.cause };
   if (answer.status !== 200) return { kind: 'none', cause: `status_${answer.status}` };
   const { data } = TokenAnswer.safeParse(answer.body);

@@ -11,7 +11,7 @@ import type { Messaging } from './messaging.ts';
 import type { EventToPublish } from './outgoing-message.ts';
 import { startReadingSchemas } from './read-schemas.job.ts';
 
-/** A drain takes 3 s at most; a broker that answers nothing is not waited for. */
+/** A drain begins no batch after 3 s; a broker that answers nothing is not waited for. */
 export const OUTBOX_STOP_MS_MAX = 4_000;
 
 const failpoint = declareFailpoints(['outbox.relay.after-publish']);

@@ -6,7 +6,7 @@ import { sql, type Statement } from './sql.ts';
 
 /** Routine checks take turns among so many rows that have been due for longest. */
 const ROUTINE_WINDOW = 1_000;
-/** To find these where accounts are left out, so many are read: an account may have any number of due rows. */
+/** To find these where accounts are left out, so many are read: beyond it, the rows of others wait behind those. */
 const ROUTINE_READ_MAX = 20_000;
 /** Candidates for each row that is wanted: other processes may hold some of them. */
 const SPARE = 2;

@@ -165,7 +165,7 @@ export async function relayOnce(deps: RelayDeps, pass: Pass = CLAIMING): Promise
   });
 }
 
-/** An event may be queued twice: its second place waits until it is known what becomes of the first. */
+/** An event may be queued twice: its second place waits for the next pass, and until it is known what becomes of the first. */
 function firstOfEach(events: readonly QueuedEvent[]): QueuedEvent[] {
   const ids = new Set<string>();
   return events.filter(({ eventId }) => !ids.has(eventId) && ids.add(eventId));

@@ -49,7 +49,7 @@ export const MESH_SERVICES: readonly MeshService[] = [
   {
     name: 'acquirer-simulator',
     schema: 'acquirer_simulator',
-    connections: () => 22,
+    connections: () => 29,
     ports: {
       PORT: 'simulator',
       TLS_PORT: 'simulator-tls',
