@@ -1,5 +1,5 @@
 import type { Scope } from '@pixmesh/contracts/http/scopes';
-import { type AccountId, type ApiKeyId, type ApplicationId, NIL_ID } from '@pixmesh/kernel/ids';
+import type { AccountId, ApiKeyId, ApplicationId } from '@pixmesh/kernel/ids';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
@@ -29,8 +29,9 @@ export type PresentedKey = { publicId: string; digest: Buffer; otherDigest: Buff
  * by database time (decision 31), or its application is inactive. Always one row each, and the same empty one for an
  * unknown key as for one that may not be used or has another secret, but for a boolean: a fuller row takes 20 to 50 µs
  * more to read (measured), which would tell that its public id exists. Each refusal also takes the same steps: a search
- * for the key, and one for an application, of no id where there is none to find. Neither ends at the row that it finds:
- * a table of few pages is read whole, and where reading stopped would tell that there is one. The digest is an HMAC
+ * for the key, and one for an application, whose row is read in any case: any other one stands in where there is none to
+ * find. Neither ends at the row that it finds: a table of few pages is read whole, and where reading stopped would tell
+ * that there is one. The digest is an HMAC
  * under the pepper, so how its comparison here takes its time tells nothing about a secret. The inner selects hide from
  * the planner how many keys are asked for: a plan for one key looks cheaper than the general one, so it would be made
  * anew for each request, at eight times its cost.
@@ -62,6 +63,9 @@ export async function findUsableKeys(
           offset 0
         ) as known on true
         left join lateral (
+          select id from applications order by id limit 1
+        ) as stand_in on true
+        left join lateral (
           select
             known.key_id, known.digest, known.scopes,
             applications.id as application_id, accounts.id as account_id, ${SETTINGS_COLUMNS},
@@ -70,8 +74,8 @@ export async function findUsableKeys(
             known.requests_in_flight_max as key_requests_in_flight_max
           from applications
           join accounts on accounts.id = applications.account_id
-          where applications.id = coalesce(known.usable_application_id, ${NIL_ID}::uuid)
-            and applications.active
+          where applications.id = coalesce(known.usable_application_id, stand_in.id)
+            and case when applications.active then applications.id end = known.usable_application_id
           offset 0
         ) as usable on true
         order by presented.place`,
