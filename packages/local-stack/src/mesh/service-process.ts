@@ -18,9 +18,9 @@ const JOB_LIMIT_MS = 120_000;
 /** Compiled sources, kept between processes: half of the time that a service takes to start is compiling. */
 const COMPILE_CACHE = join(REPOSITORY_ROOT, 'node_modules', '.cache', 'node-compile');
 
-/** As in the images (`deploy/Dockerfile`, ADR 0044). */
-const YOUNG_HEAP = '--max-semi-space-size=8';
-const ALLOCATOR = { MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '131072' };
+/** What a service may keep in memory, as in the images (`deploy/Dockerfile`; ADRs 0044 and 0049). */
+export const HEAP = ['--max-semi-space-size=8', '--max-old-space-size=256'];
+export const ALLOCATOR = { MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '131072' };
 
 /** How the supervisor runs one service; the telemetry preload has to come before any other module. */
 export function describeServiceProcess(service: MeshService, settings: MeshSettings): ChildSpec {
@@ -35,7 +35,7 @@ export function describeServiceProcess(service: MeshService, settings: MeshSetti
   return {
     name,
     command: process.execPath,
-    args: [YOUNG_HEAP, '--import', '@pixmesh/telemetry/preload', entry],
+    args: [...HEAP, '--import', '@pixmesh/telemetry/preload', entry],
     env: { ...serviceBaseEnvironment(), ...ALLOCATOR, ...env },
     prepare,
     cwd: sourcesOf(name),
