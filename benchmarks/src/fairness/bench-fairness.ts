@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { type Aim, atLeast, atMost, printAims } from '../aims.ts';
 import { describeLatencies } from '../latencies.ts';
+import { busyPercentSince, machineTimes } from '../machine-times.ts';
 import { type Arena, withArenas } from './arena.ts';
 import { type FairnessOptions, readFairnessOptions } from './fairness-options.ts';
 import type { OpenScene, Scene } from './scenes.ts';
@@ -61,23 +62,30 @@ type Play = { arena: Arena; open: OpenScene; options: FairnessOptions };
 
 async function play(name: string, { arena, open, options }: Play): Promise<SceneFigure> {
   await measure(open, WARM_UP_SECONDS);
-  const alone = await measure(open, options.seconds);
-  print(`${name} alone`, alone);
+  const alone = await measurePrinted(`${name} alone`, open, options.seconds);
   await open.aggress();
   await delay(RISE_MS);
   const aggressorPerSecond = await measureAggressor(open, options.aggressorSeconds);
   const workedBefore = await open.worked();
   const lastThird = delay((options.seconds * 2000) / 3).then(open.worked);
-  const beside = await measure(open, options.seconds);
+  const beside = await measurePrinted(`${name} beside`, open, options.seconds);
   const worked = await open.worked();
   const workedBeside = (worked - workedBefore) / options.seconds;
-  print(`${name} beside`, beside);
   console.log(
     `${name}: the aggressor ${aggressorPerSecond.toFixed(1)}/s alone, ${workedBeside.toFixed(1)}/s beside`,
   );
   await arena.attack.call('stop', {});
   await arena.setFaults([]);
   return { alone, beside, aggressorPerSecond, workedAtEnd: worked - (await lastThird) };
+}
+
+async function measurePrinted(name: string, open: OpenScene, seconds: number): Promise<Figures> {
+  const before = machineTimes();
+  const figures = await measure(open, seconds);
+  const busyPercent = busyPercentSince(before);
+  print(name, figures);
+  console.log(`${name}: the machine ${busyPercent.toFixed(0)} % busy`);
+  return figures;
 }
 
 async function measure({ victims }: OpenScene, seconds: number): Promise<Figures> {

@@ -1,4 +1,3 @@
-import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 
 import { requestScale } from '@pixmesh/local-stack/mesh/control-client';
@@ -11,6 +10,7 @@ import { cpuTimeMs, cpuTimeSince } from '../cpu-time.ts';
 import { describeMachine } from '../durable-server.ts';
 import type { LifeDeps } from '../lives/life-kinds.ts';
 import { withMesh } from '../lives/with-mesh.ts';
+import { busyPercentSince, machineTimes } from '../machine-times.ts';
 import { sumOf } from '../rounds.ts';
 import type { Stack } from '../with-stack.ts';
 import { boundCpu } from './cpu-bound.ts';
@@ -111,12 +111,11 @@ async function measureBounded(play: Play, count: number): Promise<Measured> {
   await keepBusyWith(play, { count, seconds: SETTLE_SECONDS });
   const before = { machine: machineTimes(), own: cpuTimeMs(pids) };
   const done = await keepBusyWith(play, { count, seconds });
-  const machine = machineTimes();
+  const busyPercent = busyPercentSince(before.machine);
   const usedMs = sumOf(Object.values(cpuTimeSince(before.own, pids)), (ms) => ms);
-  const idleShare = (machine.idle - before.machine.idle) / (machine.all - before.machine.all);
   return {
     perSecond: done.count / done.seconds,
-    busyPercent: 100 * (1 - idleShare),
+    busyPercent,
     usedPercent: (100 * usedMs) / (SHARE * count * done.seconds * 1_000),
   };
 }
@@ -131,13 +130,4 @@ function pidsOf(stack: Stack, service: string, count: number): Record<string, nu
       return [name, pid];
     }),
   );
-}
-
-/** Milliseconds of all cores since the start of the machine. */
-function machineTimes(): { idle: number; all: number } {
-  const times = cpus().map((cpu) => cpu.times);
-  return {
-    idle: sumOf(times, ({ idle }) => idle),
-    all: sumOf(times.flatMap(Object.values<number>), (ms) => ms),
-  };
 }

@@ -2,6 +2,8 @@ import { createSecureContext } from 'node:tls';
 
 import type { MeshIdentity } from '@pixmesh/certificates/mesh-identity';
 import type { ServiceName } from '@pixmesh/contracts/internal/identities';
+import { currentAccount } from '@pixmesh/fair-share/current-account';
+import { createLaps } from '@pixmesh/fair-share/laps';
 import { within } from '@pixmesh/kernel/within';
 import { buildConnector } from 'undici';
 
@@ -22,8 +24,8 @@ const TURN_MS_MAX = 250;
 
 /**
  * Connects to one service as the owner of `identity`, with the certificate of the moment. Whatever the address is: the
- * other side proves that it is that service, and each connection proves it anew. A few at a time, in their order; the
- * time limit of one begins with its turn.
+ * other side proves that it is that service, and each connection proves it anew. A few at a time, in equal turns by
+ * account; the time limit of one begins with its turn.
  */
 export function meshConnector(
   identity: Pick<MeshIdentity, 'current'>,
@@ -31,17 +33,17 @@ export function meshConnector(
 ): buildConnector.connector {
   let texts = identity.current();
   let connect = connectorWith(texts);
-  const waiting: (() => void)[] = [];
+  const waiting = createLaps<() => void>();
   let connecting = 0;
   return (options, callback) => {
-    waiting.push(() => begin(options, callback));
+    waiting.add(currentAccount(), () => begin(options, callback));
     beginWaiting();
   };
 
   function beginWaiting(): void {
-    while (connecting < CONNECTING_MAX && waiting.length > 0) {
+    for (const begin of waiting.take(CONNECTING_MAX - connecting)) {
       connecting += 1;
-      waiting.shift()?.();
+      begin();
     }
   }
 

@@ -46,6 +46,24 @@ describe('a micro-batcher', () => {
     expect(batcher.waiting()).toBe(0);
   });
 
+  test('has nobody wait behind many items of another account', async () => {
+    const batches: string[][] = [];
+    const batcher = createMicroBatcher<string, null>({
+      batchMax: 3,
+      write: async (items) => {
+        batches.push([...items]);
+        return items.map(() => null);
+      },
+    });
+    const many = ['a1', 'a2', 'a3', 'a4', 'a5'];
+    await Promise.all([
+      ...many.map((item) => runForAccount('a', () => batcher.submit(item))),
+      runForAccount('b', () => batcher.submit('b1')),
+      batcher.submit('c1', 'c'),
+    ]);
+    expect(batches).toEqual([['a1', 'b1', 'c1'], ['a2', 'a3', 'a4'], ['a5']]);
+  });
+
   test('writes in the turns of the installation itself, for items of any account', async () => {
     const accounts: string[] = [];
     const batcher = createMicroBatcher<number, number>({

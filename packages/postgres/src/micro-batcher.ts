@@ -1,25 +1,27 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { OWN_WORK, runForAccount } from '@pixmesh/fair-share/current-account';
+import { currentAccount, OWN_WORK, runForAccount } from '@pixmesh/fair-share/current-account';
+import { createLaps } from '@pixmesh/fair-share/laps';
 import { isBug } from '@pixmesh/kernel/app-error';
 import { z } from 'zod';
 
 import { blamesContent } from './database-error.ts';
 
 export type MicroBatcher<Item, Outcome> = {
-  /** Hands an item in and waits for what became of it. */
-  submit(item: Item): Promise<Outcome>;
+  /** Hands an item in for an account, by default the current one, and waits for what became of it. */
+  submit(item: Item, account?: string): Promise<Outcome>;
   /** Items that wait for their batch. */
   waiting(): number;
   /** Resolves when nothing waits and nothing is being written. */
   idle(): Promise<void>;
 };
 
-type Waiting<Item, Outcome> = { item: Item } & PromiseWithResolvers<Outcome>;
+type Waiting<Item, Outcome> = { item: Item; account: string } & PromiseWithResolvers<Outcome>;
 
 /**
- * Writes what waits as one batch after the other, in the order in which it was handed in, and without waiting for
- * more: under light load an item is alone in its batch, under heavy load many share one commit. `write` answers each
+ * Writes what waits as one batch after the other, without waiting for more: under light load an item is alone in its
+ * batch, under heavy load many share one commit. A batch has one item of each account, then a second one of each, an
+ * account's own in the order in which they were handed in: nobody waits behind hundreds of another. `write` answers each
  * item its outcome, in order; what it throws is the answer to its whole batch and to everything that waits behind it,
  * so that nothing overtakes what has to come again. How much may wait is for the caller to bound. A batch takes its
  * connection in the turns of the installation itself, since its items belong to many accounts.
@@ -33,16 +35,16 @@ export function createMicroBatcher<Item, Outcome>(options: {
    */
   behind?(outcomes: readonly Outcome[]): ((item: Item) => Outcome | null) | null;
 }): MicroBatcher<Item, Outcome> {
-  const waiting: Waiting<Item, Outcome>[] = [];
+  const waiting = createLaps<Waiting<Item, Outcome>>();
   let running: Promise<void> | null = null;
   return {
-    submit: async (item) => {
-      const entry = { item, ...Promise.withResolvers<Outcome>() };
-      waiting.push(entry);
+    submit: async (item, account = currentAccount()) => {
+      const entry = { item, account, ...Promise.withResolvers<Outcome>() };
+      waiting.add(account, entry);
       running ??= runForAccount(OWN_WORK, work);
       return await entry.promise;
     },
-    waiting: () => waiting.length,
+    waiting: () => waiting.size(),
     idle: async () => {
       await running;
     },
@@ -51,7 +53,7 @@ export function createMicroBatcher<Item, Outcome>(options: {
   async function work(): Promise<void> {
     // What is handed in within this turn of the event loop, such as a fetch from the broker, goes together.
     await nextTurn();
-    while (waiting.length > 0) await writeBatch(waiting.splice(0, options.batchMax));
+    while (waiting.size() > 0) await writeBatch(waiting.take(options.batchMax));
     running = null;
   }
 
@@ -62,14 +64,14 @@ export function createMicroBatcher<Item, Outcome>(options: {
       const answerOf = options.behind?.(outcomes);
       if (answerOf) answerBehind(answerOf);
     } catch (error) {
-      for (const entry of [...batch, ...waiting.splice(0)]) entry.reject(error);
+      for (const entry of [...batch, ...waiting.take(waiting.size())]) entry.reject(error);
     }
   }
 
   function answerBehind(answerOf: (item: Item) => Outcome | null): void {
-    for (const entry of waiting.splice(0)) {
+    for (const entry of waiting.take(waiting.size())) {
       const outcome = answerOf(entry.item);
-      if (outcome === null) waiting.push(entry);
+      if (outcome === null) waiting.add(entry.account, entry);
       else entry.resolve(outcome);
     }
   }

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 
+import { currentAccount, OWN_WORK, runForAccount } from '@pixmesh/fair-share/current-account';
 import { newId } from '@pixmesh/kernel/ids';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
@@ -18,15 +19,15 @@ beforeAll(async () => {
 });
 afterAll(() => gateway[Symbol.asyncDispose]());
 
-/** The gateway's database, with a count of the statements that go to it. */
-function counted(): { db: Database; count: () => number } {
+/** The gateway's database, with the accounts in whose turns statements go to it. */
+function counted(): { db: Database; count: () => number; accounts: string[] } {
   const { db } = gateway.database;
-  let statements = 0;
+  const accounts: string[] = [];
   const query: Database['query'] = (statement) => {
-    statements += 1;
+    accounts.push(currentAccount());
     return db.query(statement);
   };
-  return { db: { ...db, query }, count: () => statements };
+  return { db: { ...db, query }, count: () => accounts.length, accounts };
 }
 
 async function storeKeys(count: number): Promise<(PresentedKey & { id: string })[]> {
@@ -52,6 +53,14 @@ test('a thousand requests of one key at one moment take three reads', async () =
   const found = await Promise.all(Array.from({ length: 1_000 }, () => lookUp(key as PresentedKey)));
   expect(new Set(found.map(({ key_id }) => key_id))).toEqual(new Set([key?.id]));
   expect(count()).toBeLessThanOrEqual(3);
+});
+
+test('are read in the turns of no account, whoever asks', async () => {
+  const keys = await storeKeys(3);
+  const { db, accounts } = counted();
+  const lookUp = createKeyLookups(db);
+  await Promise.all(keys.map((key) => runForAccount(tenant.accountId, () => lookUp(key))));
+  expect(new Set(accounts)).toEqual(new Set([OWN_WORK]));
 });
 
 test('many keys at one moment share reads, and each gets its own answer', async () => {

@@ -1,3 +1,4 @@
+import { OWN_WORK, runForAccount } from '@pixmesh/fair-share/current-account';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { Database } from '@pixmesh/postgres/pool';
 import { bindToRequest } from '@pixmesh/telemetry/request-id';
@@ -63,7 +64,8 @@ export function createKeyLookups(db: Database): (key: PresentedKey) => Promise<K
       clearTimeout(timer);
     }
     const lookups = taken.map(([, lookup]) => lookup);
-    first[1].onBehalf(() => void read(lookups));
+    // Its keys belong to many accounts: it waits in the turns of none of them.
+    first[1].onBehalf(() => runForAccount(OWN_WORK, () => void read(lookups)));
   }
 
   async function read(lookups: readonly Lookup[]): Promise<void> {

@@ -71,7 +71,7 @@ export function createLedgerEngine(deps: LedgerEngineDeps): LedgerEngine {
     for (;;) {
       if (isStopping) throw unavailable('the ledger stops');
       if (waiting() >= QUEUE_MAX) throw unavailable('too many commands wait');
-      const outcome = await writer.submit(command);
+      const outcome = await writer.submit(command, command.accountId);
       if (outcome.kind !== 'owner_locked') return outcome;
       const mayWait = deadline !== undefined && deadline.remainingMs() > LOCKED_PAUSE_MS;
       if (!mayWait) throw unavailable('the row of the account is locked');
