@@ -1,8 +1,8 @@
 import { systemClock } from '@pixmesh/kernel/clock';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { type AccountId, type ApplicationId, newId } from '@pixmesh/kernel/ids';
-import { createPool, type Database, type Transaction } from '@pixmesh/postgres/pool';
-import { sql, type Statement } from '@pixmesh/postgres/sql';
+import { createPool, type Database } from '@pixmesh/postgres/pool';
+import { sql } from '@pixmesh/postgres/sql';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -13,6 +13,7 @@ import { aChargeEvent } from '#test/a-charge-event.ts';
 import { readStoredDeliveries } from '#test/stored-deliveries.ts';
 import { patchEndpoint, removeStoredEndpoint, storeEndpoint } from '#test/store-endpoint.ts';
 import { OWNS_ALL, take } from '#test/store-event.ts';
+import { watchDatabase } from '#test/watch-database.ts';
 
 import { createIntake } from './intake.ts';
 import type { ResourceEvent } from './read-event.ts';
@@ -43,34 +44,7 @@ async function countOf(events: readonly ResourceEvent[]): Promise<number[]> {
   );
 }
 
-type Seen = { statements: string[]; transactions: number };
-
-/** The database; `before` is called with the name of each statement. */
-function watched(
-  before: (name: string) => Promise<void> = async () => undefined,
-): Database & { seen: Seen } {
-  const seen: Seen = { statements: [], transactions: 0 };
-  const watch =
-    (queryable: Pick<Database, 'query'>) =>
-    async <Row extends object>(statement: Statement): Promise<Row[]> => {
-      seen.statements.push(statement.name ?? '');
-      await before(statement.name ?? '');
-      return await queryable.query<Row>(statement);
-    };
-  return {
-    seen,
-    query: watch(database.db),
-    transaction: async (work) => {
-      seen.transactions += 1;
-      return await database.db.transaction((tx) => {
-        const watchedTx: Transaction = { inTransaction: true, query: watch(tx) };
-        return work(watchedTx);
-      });
-    },
-    snapshot: (read) => database.db.snapshot((tx) => read({ query: watch(tx) })),
-    [Symbol.asyncDispose]: async () => undefined,
-  };
-}
+const watched = (before?: (name: string) => Promise<void>) => watchDatabase(database.db, before);
 
 describe('events that come together', () => {
   test('cost as many statements as one, however many they are', async () => {
@@ -104,7 +78,7 @@ describe('events that come together', () => {
     const twice = [...many, ...many];
     await take(db, twice, { sender: OWNS_ALL });
     await take(db, many, { sender: OWNS_ALL });
-    const statements = ['endpoints_of_audiences', 'events_insert_in_owned_lanes'];
+    const statements = ['endpoints_of_audiences', 'events_insert_at_once'];
     expect(db.seen).toEqual({ statements: [...statements, ...statements], transactions: 0 });
     expect(await countOf(many)).toEqual(Array(20).fill(1));
   });

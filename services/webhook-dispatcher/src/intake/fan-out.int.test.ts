@@ -22,9 +22,13 @@ import {
   storeEndpoint,
   type StoredEndpoint,
 } from '#test/store-endpoint.ts';
-import { take } from '#test/store-event.ts';
+import { OWNS_ALL, take } from '#test/store-event.ts';
 
-import { subscriptionsStatement, subscribersStatement } from './find-subscribers.sql.ts';
+import {
+  subscribersOfEventsStatement,
+  subscribersStatement,
+  subscriptionsStatement,
+} from './find-subscribers.sql.ts';
 import type { ResourceEvent } from './read-event.ts';
 
 const OWN = 'http://own.receiver.example.com/hook';
@@ -307,6 +311,7 @@ test('whatever is registered, an event reaches exactly those whom the rules name
     application: fc.constantFrom(0, 1, null),
     url: fc.constantFrom(OWN, ELSEWHERE, null),
     deactivated: fc.constantFrom<number[]>([], [], [0], [1], [0, 1]),
+    owned: fc.boolean(),
   });
   await fc.assert(
     fc.asyncProperty(fc.array(registered, { maxLength: 8 }), event, async (endpoints, about) => {
@@ -338,7 +343,8 @@ test('whatever is registered, an event reaches exactly those whom the rules name
         // Certainly after what has just been changed.
         occurred_at: new Date(Date.now() + 10).toISOString(),
       });
-      await take(database.db, message);
+      await database.db.query(sql`update lanes set leased = true where id = any (${ids})`);
+      await take(database.db, message, { sender: about.owned ? OWNS_ALL : null });
 
       const audience = endpoints.flatMap((endpoint, index) =>
         receives(endpoint, about)
@@ -368,6 +374,7 @@ describe('who subscribes is found', () => {
     const plan = await genericPlan(empty.db, subscribersStatement([]));
     expect(plan.scans).toEqual([]);
     expect(plan.text).toContain('Index Cond: (account_id = audience.account_id)');
+    expect((await genericPlan(empty.db, subscribersOfEventsStatement([]))).scans).toEqual([]);
     const subscriptions = await genericPlan(empty.db, subscriptionsStatement([]));
     expect(subscriptions.scans).toEqual([]);
     expect(subscriptions.text).toContain('Index Cond: (id = ANY (');

@@ -34,7 +34,6 @@ export async function findSubscribers(
 }
 
 export function subscribersStatement(audiences: readonly Audience[]): Statement {
-  const subscribes = sql`account_id = audience.account_id and deleted_at is null and audience.type = any (events)`;
   return named(
     'endpoints_of_audiences',
     sql`
@@ -44,16 +43,66 @@ export function subscribersStatement(audiences: readonly Audience[]): Statement 
         ${audiences.map((audience) => audience.applicationId)}::uuid[],
         ${audiences.map((audience) => audience.type)}::text[]
       ) with ordinality as audience (account_id, application_id, type, place)
-      cross join lateral (
-        select id
-        from endpoints
-        where application_id = audience.application_id and ${subscribes}
-        union all
-        select id
-        from endpoints
-        where audience.application_id is null and ${subscribes}
-      ) as endpoint
+      cross join lateral (${subscribersOf(sql`id`)}) as endpoint
       order by audience.place, endpoint.id`,
+  );
+}
+
+/** The endpoints that subscribe for the row `audience`. */
+function subscribersOf(columns: Statement): Statement {
+  const subscribes = sql`account_id = audience.account_id and deleted_at is null and audience.type = any (events)`;
+  return sql`
+    select ${columns}
+    from endpoints
+    where application_id = audience.application_id and ${subscribes}
+    union all
+    select ${columns}
+    from endpoints
+    where audience.application_id is null and ${subscribes}`;
+}
+
+/** An endpoint that subscribes, as it was read, and which version of its row that was. */
+export type SeenEndpoint = SubscribedEndpoint & { version: string };
+
+/**
+ * The same and how each endpoint stood when the event happened, of each event in its order; for few events, since an
+ * endpoint is answered for each of them. Where only the difference of clocks says that it may have been registered by
+ * then, it counts as inactive, and so does one that was registered later. Locks nothing: what is decided on it has to
+ * be confirmed by the versions.
+ */
+export async function findSubscribersOfEvents(
+  db: Queryable,
+  events: readonly (Audience & { occurredAt: string })[],
+): Promise<SeenEndpoint[][]> {
+  const rows = await db.query<SeenEndpoint & { place: number }>(
+    subscribersOfEventsStatement(events),
+  );
+  const found = events.map((): SeenEndpoint[] => []);
+  for (const { place, ...endpoint } of rows) found[place - 1]?.push(endpoint);
+  return found;
+}
+
+export function subscribersOfEventsStatement(
+  events: readonly (Audience & { occurredAt: string })[],
+): Statement {
+  const occurredAt = sql`audience.occurred_at`;
+  const type = sql`audience.type`;
+  return named(
+    'endpoints_of_events',
+    sql`
+      select
+        audience.place::int, endpoints.id, endpoints.url, endpoints.sealed_secret as "sealedSecret",
+        ${isDisabled} as "isDisabledNow",
+        ${wasActiveAt(occurredAt)} and ${wasRegisteredAt(occurredAt, type)} as "wasActive",
+        endpoints.version
+      from unnest(
+        ${events.map((event) => event.accountId)}::uuid[],
+        ${events.map((event) => event.applicationId)}::uuid[],
+        ${events.map((event) => event.type)}::text[],
+        ${events.map((event) => event.occurredAt)}::timestamptz[]
+      ) with ordinality as audience (account_id, application_id, type, occurred_at, place)
+      cross join lateral (${subscribersOf(sql`*, xmin::text as version`)}) as endpoints
+      order by audience.place, endpoints.id`,
   );
 }
 

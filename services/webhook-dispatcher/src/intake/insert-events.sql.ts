@@ -64,19 +64,32 @@ export async function insertEvents(
   return rows.map(toAdded);
 }
 
+/** What is stored at once, and what has to hold for it. */
+export type AtOnce = {
+  events: readonly NewEvent[];
+  /** Every lane that an event may be in, whichever of its deliveries it makes: a sender owns each. */
+  laneIds: readonly string[];
+  /** The endpoints that receive them: each has this version still. */
+  endpoints: readonly { id: string; version: string }[];
+};
+
 /**
- * The same without a transaction around it, and only where a sender owns every one of the lanes: then none has to be
- * made or woken. Their locks are taken before anything is inserted, and last until it is committed
- * (`lockLanesToQueue`). Null where nothing was stored because a lane sleeps or is new.
+ * The same without a transaction around it, where a sender owns every lane, so that none has to be made or woken, and
+ * no endpoint has changed since it was read. The locks of lanes, then of endpoints, are taken before anything is
+ * inserted, and last until it is committed (`lockLanesToQueue`). Null where nothing was stored, because something of it
+ * does not hold.
+ *
+ * Endpoints are locked for share: a key share lock passes over a change that leaves the key of a row as it is, and
+ * would answer the version from before it.
  */
-export async function insertEventsOfOwnedLanes(
+export async function insertEventsAtOnce(
   db: Queryable,
   clock: ScheduleClock,
-  { events, laneIds }: { events: readonly NewEvent[]; laneIds: readonly string[] },
+  { events, laneIds, endpoints }: AtOnce,
 ): Promise<AddedEvent[] | null> {
-  const rows = await db.query<{ areOwned: boolean } & (AddedRow | { eventId: null })>(
+  const rows = await db.query<{ holds: boolean } & (AddedRow | { eventId: null })>(
     named(
-      'events_insert_in_owned_lanes',
+      'events_insert_at_once',
       sql`
         with lane as materialized (
           select id
@@ -86,17 +99,34 @@ export async function insertEventsOfOwnedLanes(
           for key share
         ),
         owned as materialized (select count(*) = ${laneIds.length} as all_are from lane),
+        endpoint as materialized (
+          select id, xmin::text as version
+          from endpoints
+          where id = any (${endpoints.map(({ id }) => id)}::uuid[]) and (select all_are from owned)
+          order by id
+          for share
+        ),
+        premises as materialized (
+          select all_are and same.count = ${endpoints.length} as holds
+          from owned, (
+            select count(*)
+            from endpoint
+            join unnest(
+              ${endpoints.map(({ id }) => id)}::uuid[], ${endpoints.map(({ version }) => version)}::text[]
+            ) as seen (id, version) using (id, version)
+          ) as same
+        ),
         named as (
           ${eventRows(events)}
-          where (select all_are from owned)
+          where (select holds from premises)
         ),
         ${insertedRows(clock, events)}
-        select all_are as "areOwned", added.*
-        from owned
+        select holds, added.*
+        from premises
         left join (${addedRows(clock)}) as added on true`,
     ),
   );
-  if (!rows.every(({ areOwned }) => areOwned)) return null;
+  if (!rows.every(({ holds }) => holds)) return null;
   return rows.flatMap((row) => (row.eventId === null ? [] : [toAdded(row)]));
 }
 

@@ -1,5 +1,5 @@
 import type { Clock } from '@pixmesh/kernel/clock';
-import type { Database, Transaction } from '@pixmesh/postgres/pool';
+import type { Database, Queryable, Transaction } from '@pixmesh/postgres/pool';
 
 import type { QueuedDelivery } from '#attempts/due-delivery.ts';
 import { buildBodyRest } from '#deliveries/build-body.ts';
@@ -11,13 +11,21 @@ import type { ScheduleClock } from '#schedule-clock.ts';
 
 import { chooseDeliveries, type SubscribedEndpoint } from './choose-deliveries.ts';
 import { eventsInTurn } from './events-in-turn.ts';
-import { findSubscribers, type Subscription, loadSubscriptions } from './find-subscribers.sql.ts';
+import {
+  findSubscribers,
+  findSubscribersOfEvents,
+  loadSubscriptions,
+  type SeenEndpoint,
+  type Subscription,
+} from './find-subscribers.sql.ts';
 import { type ChosenEvent, firstAttempts } from './first-attempts.ts';
-import { insertEvents, insertEventsOfOwnedLanes } from './insert-events.sql.ts';
+import { insertEvents, insertEventsAtOnce } from './insert-events.sql.ts';
 import type { IncomingEvent } from './read-event.ts';
 
 /** Deliveries of one transaction, however many endpoints an event reaches beyond that. */
 const DELIVERIES_PER_COMMIT_MAX = 1_000;
+/** Events that are read with their endpoints at once: beyond, one read for each audience answers much less. */
+const READ_TOGETHER_MAX = 16;
 
 export type StoreEventsDeps = {
   db: Database;
@@ -40,8 +48,14 @@ export type LocalSender = {
   prepareSends(): SendQueued;
 };
 
-/** An event and the endpoints that may receive it. */
-type SubscribedEvent = IncomingEvent & { bodyRest: Buffer; subscriberIds: readonly string[] };
+/** An event and the endpoints that may receive it; how they were seen, unless only their ids were read. */
+type SubscribedEvent = IncomingEvent & {
+  bodyRest: Buffer;
+  subscriberIds: readonly string[];
+  seen: readonly SeenEndpoint[] | null;
+};
+
+type Subscribers = Pick<SubscribedEvent, 'subscriberIds' | 'seen'>;
 
 /**
  * Writes events with one delivery per destination: the resource's own URL and the endpoints that subscribe. What is
@@ -69,38 +83,59 @@ async function withSubscribers(
   { db, clock }: StoreEventsDeps,
   events: readonly IncomingEvent[],
 ): Promise<SubscribedEvent[]> {
+  const read = events.length <= READ_TOGETHER_MAX ? readTogether : readIds;
+  const subscribers = await read(db, events);
+  const assembledAt = clock.now();
+  return events.flatMap((event, place) => {
+    const found = subscribers[place] ?? { subscriberIds: [], seen: null };
+    if (event.own === null && found.subscriberIds.length === 0) return [];
+    const bodyRest = buildBodyRest({ event: event.type, assembledAt, data: event.data });
+    return [{ ...event, ...found, bodyRest }];
+  });
+}
+
+async function readTogether(
+  db: Queryable,
+  events: readonly IncomingEvent[],
+): Promise<Subscribers[]> {
+  const found = await findSubscribersOfEvents(db, events);
+  return found.map((seen) => ({ seen, subscriberIds: seen.map(({ id }) => id) }));
+}
+
+async function readIds(db: Queryable, events: readonly IncomingEvent[]): Promise<Subscribers[]> {
   const keyOf = (event: IncomingEvent): string =>
     `${event.accountId} ${event.applicationId} ${event.type}`;
   const audiences = new Map(events.map((event) => [keyOf(event), event]));
   const found = await findSubscribers(db, [...audiences.values()]);
-  const subscriberIdsOf = new Map(
-    [...audiences.keys()].map((key, place) => [key, found[place] ?? []]),
-  );
-  const assembledAt = clock.now();
-  return events
-    .map((event) => ({ event, subscriberIds: subscriberIdsOf.get(keyOf(event)) ?? [] }))
-    .filter(({ event, subscriberIds }) => event.own !== null || subscriberIds.length > 0)
-    .map(({ event, subscriberIds }) => {
-      const { type, data } = event;
-      const bodyRest = buildBodyRest({ event: type, assembledAt, data });
-      return { ...event, bodyRest, subscriberIds };
-    });
+  const idsOf = new Map([...audiences.keys()].map((key, place) => [key, found[place] ?? []]));
+  return events.map((event) => ({ seen: null, subscriberIds: idsOf.get(keyOf(event)) ?? [] }));
 }
 
 /**
- * One statement, where no endpoint subscribes and senders own all the lanes: nothing is to be decided under their locks
- * (ADR 0035). Answers as `storePortion` does; null where that has to store the events.
+ * One statement, where senders own all the lanes and each endpoint receives its event and is as it was seen: then
+ * nothing is to be decided under the locks (ADR 0035). Answers as `storePortion` does; null where that has to store the
+ * events.
  */
 async function storeAtOnce(
-  { db, scheduleClock, sender }: StoreEventsDeps,
+  { db, scheduleClock: clock, sender }: StoreEventsDeps,
   portion: readonly SubscribedEvent[],
 ): Promise<QueuedDelivery[] | null> {
-  if (portion.some(({ subscriberIds }) => subscriberIds.length > 0)) return null;
-  const events = portion.map((event) => withDeliveries(event, []));
-  const laneIds = lanesIn(events.flatMap(({ deliveries }) => deliveries));
-  if (!sender?.serves(laneIds)) return null;
-  const added = await insertEventsOfOwnedLanes(db, scheduleClock, { events, laneIds });
+  const seen = seenReceivers(portion);
+  const laneIds = [...new Set(portion.flatMap(lanesOf).map(({ id }) => id))];
+  if (seen === null || !sender?.serves(laneIds)) return null;
+  const events = portion.map((event) => withDeliveries(event, event.seen ?? []));
+  const endpoints = [...new Map(seen.map(({ id, version }) => [id, { id, version }])).values()];
+  const added = await insertEventsAtOnce(db, clock, { events, laneIds, endpoints });
   return added && firstAttempts(events, added);
+}
+
+/** Null where one of them was not seen, or its delivery would not be sent now. */
+function seenReceivers(portion: readonly SubscribedEvent[]): SeenEndpoint[] | null {
+  const isSentTo = (one: SeenEndpoint): boolean => one.wasActive && !one.isDisabledNow;
+  const areSeen = portion.every(({ subscriberIds, seen }) =>
+    seen === null ? subscriberIds.length === 0 : seen.every(isSentTo),
+  );
+  return areSeen ? portion.flatMap((event) => event.seen ?? []) : null;
 }
 
 /**

@@ -7,7 +7,7 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { deliveryIdOf } from '#deliveries/delivery-id-of.ts';
-import { insertEventsOfOwnedLanes, type NewEvent } from '#intake/insert-events.sql.ts';
+import { insertEventsAtOnce, type NewEvent } from '#intake/insert-events.sql.ts';
 import { databaseClock } from '#schedule-clock.ts';
 
 import { claimLanes, type ClaimedLane } from './claim-lanes.sql.ts';
@@ -90,8 +90,8 @@ function aQueuer(laneId: string, lock = lockLanesToQueue): Actor {
 function aHastyQueuer(laneId: string): Actor {
   return anActor(async (pause) => {
     const stored = await db.transaction(async (tx) => {
-      const input = { events: [anEventIn(laneId)], laneIds: [laneId] };
-      const added = await insertEventsOfOwnedLanes(tx, databaseClock, input);
+      const input = { events: [anEventIn(laneId)], laneIds: [laneId], endpoints: [] };
+      const added = await insertEventsAtOnce(tx, databaseClock, input);
       await pause();
       return added;
     });
@@ -233,7 +233,11 @@ test('what is stored at once waits for nothing in a lane that is owned, and is n
   const [owned, asleep] = [await aLane('due'), await aLane('asleep')];
   await claimLanes(db, claimOptions({ limit: 10, leaseMs: LEASE_MS }));
   const store = async (...laneIds: string[]) =>
-    await insertEventsOfOwnedLanes(db, databaseClock, { events: laneIds.map(anEventIn), laneIds });
+    await insertEventsAtOnce(db, databaseClock, {
+      events: laneIds.map(anEventIn),
+      laneIds,
+      endpoints: [],
+    });
   expect(await store(owned)).toHaveLength(1);
   expect(await store(asleep)).toBeNull();
   expect(await store(owned, asleep)).toBeNull();
