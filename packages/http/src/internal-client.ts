@@ -13,10 +13,10 @@ import { currentRequestId } from '@pixmesh/telemetry/request-id';
 import { type Dispatcher, Pool } from 'undici';
 
 import { encodeClaims } from '@pixmesh/contracts/internal/claims-header';
-import { type Deadline, withSignal } from './deadline.ts';
+import { type Deadline, deadlineIn, withSignal } from './deadline.ts';
 import { meshConnector } from './mesh-connector.ts';
 import { observeUpstream } from './observe-upstream.ts';
-import { repeatAfterMs } from './repeat-call.ts';
+import { mayRepeat, repeatAfterMs } from './repeat-call.ts';
 import { requestWhole, type WholeAnswer } from './whole-answer.ts';
 
 /**
@@ -34,6 +34,11 @@ const KEEP_ALIVE_TIMEOUT_MS = 1_000;
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
 /** Time kept back so that a callee answers before its caller gives up. */
 const HOP_MARGIN_MS = 100;
+/**
+ * The share of a call's time that its first try has, where it may be made again: a process that stands still takes a
+ * call on an open connection and answers nothing, while another one would.
+ */
+const FIRST_TRY_SHARE = 0.5;
 
 export type InternalRequest = {
   method: Dispatcher.HttpMethod;
@@ -114,11 +119,16 @@ export function createInternalClient(options: {
     };
     for (let tries = 1; ; tries += 1) {
       try {
-        const timeoutMs = Math.max(1, call.deadline.remainingMs() - HOP_MARGIN_MS);
-        return await exchange(pool, call, {
-          ...headers,
-          [INTERNAL_HEADERS.timeoutMs]: String(timeoutMs),
-        });
+        const deadline = deadlineOfTry(call, tries);
+        const timeoutMs = Math.max(1, deadline.remainingMs() - HOP_MARGIN_MS);
+        return await exchange(
+          pool,
+          { ...call, deadline },
+          {
+            ...headers,
+            [INTERNAL_HEADERS.timeoutMs]: String(timeoutMs),
+          },
+        );
       } catch (error) {
         const pauseMs = repeatAfterMs(call, error, tries);
         if (pauseMs === null || call.deadline.remainingMs() <= pauseMs) {
@@ -131,6 +141,11 @@ export function createInternalClient(options: {
       }
     }
   }
+}
+
+function deadlineOfTry(call: InternalRequest, tries: number): Deadline {
+  if (tries > 1 || !mayRepeat(call)) return call.deadline;
+  return deadlineIn(call.deadline.remainingMs() * FIRST_TRY_SHARE);
 }
 
 function accountOf(claims: Claims | null): string | null {

@@ -45,3 +45,9 @@ test('a call that was cut off is made again where it says that it may be', () =>
   const call = { method: 'PUT', isRepeatable: true };
   expect([1, 2, 3].map((tries) => repeatAfterMs(call, cut, tries))).toEqual([0, 0, null]);
 });
+
+test('a call without an answer in its time is made again where it may be', () => {
+  const late = new DOMException('too late', 'TimeoutError');
+  expect(repeatAfterMs({ method: 'GET' }, late, 1)).toBe(0);
+  expect(repeatAfterMs({ method: 'POST' }, late, 1)).toBeNull();
+});

@@ -23,20 +23,24 @@ function withoutTurn(reason: NoTurnReason): Error[] {
   return [cause, new AppError('DEPENDENCY_UNAVAILABLE', { message: 'not called', cause })];
 }
 
-test('who has too much waiting gets 429, and is told when to come back', async () => {
-  for (const error of withoutTurn('full')) {
-    const { statusCode, headers, json } = await answerTo(error);
-    expect([statusCode, json().code, headers['retry-after']]).toEqual([429, 'RATE_LIMITED', '2']);
-  }
-});
-
-test.each<NoTurnReason>(['late', 'aborted'])(
-  'a request without a turn (%s) meets an outage and is not blamed for it',
-  async (reason) => {
+test.each<[NoTurnReason, string]>([
+  ['full', 'Too many requests'],
+  ['late', 'no turn in time'],
+])(
+  'a request without a turn (%s) gets 429, which says so and when to come back',
+  async (reason, message) => {
     for (const error of withoutTurn(reason)) {
       const { statusCode, headers, json } = await answerTo(error);
-      expect([statusCode, json().code]).toEqual([500, 'INTERNAL_ERROR']);
-      expect(headers).not.toHaveProperty('retry-after');
+      expect([statusCode, json().code, headers['retry-after']]).toEqual([429, 'RATE_LIMITED', '2']);
+      expect(json().message).toContain(message);
     }
   },
 );
+
+test('a request whose client has left is not refused for now', async () => {
+  for (const error of withoutTurn('aborted')) {
+    const { statusCode, headers, json } = await answerTo(error);
+    expect([statusCode, json().code]).toEqual([500, 'INTERNAL_ERROR']);
+    expect(headers).not.toHaveProperty('retry-after');
+  }
+});

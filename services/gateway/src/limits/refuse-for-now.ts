@@ -1,4 +1,4 @@
-import { NoTurnError } from '@pixmesh/fair-share/no-turn-error';
+import { NoTurnError, type NoTurnReason } from '@pixmesh/fair-share/no-turn-error';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { FastifyReply } from 'fastify';
 
@@ -13,10 +13,12 @@ export function refuseForNow(
   return new AppError('RATE_LIMITED', { publicMessage });
 }
 
-/**
- * Does work that may have no turn (ADR 0023). Of an account that has too much waiting it is refused for now; whatever
- * came too late is an outage, and none of its account's doing.
- */
+const NO_TURN: Readonly<Record<Exclude<NoTurnReason, 'aborted'>, string>> = {
+  full: 'Too many requests of this account are under way at once.',
+  late: 'The request had no turn in time, and nothing was done.',
+};
+
+/** Does work that may have no turn (ADR 0023): where too much of its account waits, or it has waited for too long. */
 export async function refuseWithoutTurn<T>(
   reply: FastifyReply,
   work: () => Promise<T>,
@@ -25,8 +27,8 @@ export async function refuseWithoutTurn<T>(
     return await work();
   } catch (error) {
     const noTurn = noTurnOf(error);
-    if (noTurn?.reason !== 'full') throw error;
-    const message = 'Too many requests of this account are under way at once.';
+    if (noTurn === null || noTurn.reason === 'aborted') throw error;
+    const message = NO_TURN[noTurn.reason];
     throw refuseForNow(reply, { message, retryAfterMs: noTurn.retryAfterMs });
   }
 }
