@@ -16,7 +16,7 @@ import { encodeClaims } from '@pixmesh/contracts/internal/claims-header';
 import { type Deadline, deadlineIn, withSignal } from './deadline.ts';
 import { meshConnector } from './mesh-connector.ts';
 import { observeUpstream } from './observe-upstream.ts';
-import { mayRepeat, repeatAfterMs } from './repeat-call.ts';
+import { repeatAfterMs } from './repeat-call.ts';
 import { requestWhole, type WholeAnswer } from './whole-answer.ts';
 
 /**
@@ -35,8 +35,8 @@ const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
 /** Time kept back so that a callee answers before its caller gives up. */
 const HOP_MARGIN_MS = 100;
 /**
- * The share of a call's time that its first try has, where it may be made again: a process that stands still takes a
- * call on an open connection and answers nothing, while another one would.
+ * The share of its time that the first try of a read has: a process that stands still takes it on an open connection
+ * and answers nothing, while another one would. Holds, which may be repeated too, may take long at the ledger.
  */
 const FIRST_TRY_SHARE = 0.5;
 
@@ -144,7 +144,7 @@ export function createInternalClient(options: {
 }
 
 function deadlineOfTry(call: InternalRequest, tries: number): Deadline {
-  if (tries > 1 || !mayRepeat(call)) return call.deadline;
+  if (tries > 1 || call.method !== 'GET') return call.deadline;
   return deadlineIn(call.deadline.remainingMs() * FIRST_TRY_SHARE);
 }
 

@@ -10,21 +10,21 @@ const CUT_CODES = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 /** A call as far as its repetition goes: whether it may be made again although its peer may have worked on it. */
 export type RepeatableCall = { method: string; isRepeatable?: boolean };
 
-/** Whether a call may have any number of times the effect of one: each read, and what says so of itself. */
-export function mayRepeat({ method, isRepeatable = method === 'GET' }: RepeatableCall): boolean {
-  return isRepeatable;
-}
-
 /**
  * How long a failed call waits until it is made again, by another connection and so perhaps at another process; null
- * where that is not safe, or was done often enough. It is safe where the call was never sent, or may be repeated. Any
- * other call that was cut off, or had no answer in its time, has an unknown outcome, and that is its caller's to resolve.
+ * where that is not safe, or was done often enough. It is safe where the call was never sent, or may have any number of
+ * times the effect of one: each read, and what says so of itself. Any other call that was cut off, or had no answer in
+ * its time, has an unknown outcome, and that is its caller's to resolve.
  */
-export function repeatAfterMs(call: RepeatableCall, error: unknown, tries: number): number | null {
+export function repeatAfterMs(
+  { method, isRepeatable = method === 'GET' }: RepeatableCall,
+  error: unknown,
+  tries: number,
+): number | null {
   if (neverSent(error)) return tries < UNSENT_TRIES_MAX ? UNSENT_PAUSE_MS * 2 ** (tries - 1) : null;
   const { code, name } = error as Failure;
   const isUnanswered = CUT_CODES.has(code ?? '') || name === 'TimeoutError';
-  return mayRepeat(call) && isUnanswered && tries < CUT_TRIES_MAX ? 0 : null;
+  return isRepeatable && isUnanswered && tries < CUT_TRIES_MAX ? 0 : null;
 }
 
 /** A connection that was never there: neither the address nor the handshake came to an end. */
