@@ -3,7 +3,7 @@ import { cpus } from 'node:os';
 import { sumOf } from './rounds.ts';
 
 /** Milliseconds of all cores since the start of the machine. */
-export type MachineTimes = { idle: number; all: number };
+type MachineTimes = { idle: number; all: number };
 
 export function machineTimes(): MachineTimes {
   const times = cpus().map((cpu) => cpu.times);
@@ -13,7 +13,7 @@ export function machineTimes(): MachineTimes {
   };
 }
 
-/** How much of all cores was in use since `before`, whoever used it. */
+/** How much of all cores was in use since `before`, by all processes. */
 export function busyPercentSince(before: MachineTimes): number {
   const { idle, all } = machineTimes();
   return 100 * (1 - (idle - before.idle) / (all - before.all));

@@ -126,6 +126,7 @@ function aimsOf(scene: Scene, now: SceneFigure | undefined, before: SceneFigure 
       ),
     ];
   });
+  aims.push(atLeast(`${scene.name}: done by the aggressor in the last third`, now.workedAtEnd, 1));
   if (before === null) return aims;
   const kept = now.aggressorPerSecond / before.aggressorPerSecond;
   return [

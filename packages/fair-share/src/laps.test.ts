@@ -54,7 +54,9 @@ test('nothing is lost or taken twice, an account keeps its order, and none is tw
           waiting.set(step.add, [...(waiting.get(step.add) ?? []), place]);
           continue;
         }
-        for (const [account, item] of laps.take(step.take)) {
+        const taken = laps.take(step.take);
+        expect(taken).toHaveLength(Math.min(step.take, [...waiting.values()].flat().length));
+        for (const [account, item] of taken) {
           const [oldest, ...rest] = waiting.get(account) ?? [];
           expect(item).toBe(oldest);
           waiting.set(account, rest);

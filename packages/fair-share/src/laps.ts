@@ -1,5 +1,3 @@
-import assert from 'node:assert';
-
 /** Items that wait for one that takes some at a time, in equal turns by account. Holds no clock and no promise. */
 export type Laps<Item> = {
   /** Has an item wait behind all others of its account. */
@@ -12,17 +10,15 @@ export type Laps<Item> = {
   size(): number;
 };
 
-type Entry<Item> = { item: Item };
-
 export function createLaps<Item>(): Laps<Item> {
   /** In the order of turns; an account stands here while something of it waits. */
-  const lines = new Map<string, Set<Entry<Item>>>();
+  const lines = new Map<string, Item[]>();
   let size = 0;
   return {
     add: (account, item) => {
       const line = lines.get(account);
-      if (line === undefined) lines.set(account, new Set([{ item }]));
-      else line.add({ item });
+      if (line === undefined) lines.set(account, [item]);
+      else line.push(item);
       size += 1;
     },
     take,
@@ -34,18 +30,11 @@ export function createLaps<Item>(): Laps<Item> {
     // An account that is put back stands behind all others, and comes again here.
     for (const [account, line] of lines) {
       if (taken.length >= count) break;
-      taken.push(oldestOf(line));
+      taken.push(line.shift() as Item);
       lines.delete(account);
-      if (line.size > 0) lines.set(account, line);
+      if (line.length > 0) lines.set(account, line);
     }
     size -= taken.length;
     return taken;
   }
-}
-
-function oldestOf<Item>(line: Set<Entry<Item>>): Item {
-  const [oldest] = line as Iterable<Entry<Item>>;
-  assert(oldest, 'an account waits with something');
-  line.delete(oldest);
-  return oldest.item;
 }

@@ -120,15 +120,9 @@ export function createInternalClient(options: {
     for (let tries = 1; ; tries += 1) {
       try {
         const deadline = deadlineOfTry(call, tries);
-        const timeoutMs = Math.max(1, deadline.remainingMs() - HOP_MARGIN_MS);
-        return await exchange(
-          pool,
-          { ...call, deadline },
-          {
-            ...headers,
-            [INTERNAL_HEADERS.timeoutMs]: String(timeoutMs),
-          },
-        );
+        const timeoutMs = String(Math.max(1, deadline.remainingMs() - HOP_MARGIN_MS));
+        const sent = { ...headers, [INTERNAL_HEADERS.timeoutMs]: timeoutMs };
+        return await exchange(pool, { ...call, deadline }, sent);
       } catch (error) {
         const pauseMs = repeatAfterMs(call, error, tries);
         if (pauseMs === null || call.deadline.remainingMs() <= pauseMs) {

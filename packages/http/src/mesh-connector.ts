@@ -41,9 +41,9 @@ export function meshConnector(
   };
 
   function beginWaiting(): void {
-    for (const begin of waiting.take(CONNECTING_MAX - connecting)) {
+    for (const connectNext of waiting.take(CONNECTING_MAX - connecting)) {
       connecting += 1;
-      begin();
+      connectNext();
     }
   }
 

@@ -59,7 +59,7 @@ describe('a micro-batcher', () => {
     await Promise.all([
       ...many.map((item) => runForAccount('a', () => batcher.submit(item))),
       runForAccount('b', () => batcher.submit('b1')),
-      batcher.submit('c1', 'c'),
+      runForAccount('c', () => batcher.submit('c1')),
     ]);
     expect(batches).toEqual([['a1', 'b1', 'c1'], ['a2', 'a3', 'a4'], ['a5']]);
   });

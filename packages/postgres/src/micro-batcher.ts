@@ -8,8 +8,8 @@ import { z } from 'zod';
 import { blamesContent } from './database-error.ts';
 
 export type MicroBatcher<Item, Outcome> = {
-  /** Hands an item in for an account, by default the current one, and waits for what became of it. */
-  submit(item: Item, account?: string): Promise<Outcome>;
+  /** Hands an item in for the current account, and waits for what became of it. */
+  submit(item: Item): Promise<Outcome>;
   /** Items that wait for their batch. */
   waiting(): number;
   /** Resolves when nothing waits and nothing is being written. */
@@ -38,7 +38,8 @@ export function createMicroBatcher<Item, Outcome>(options: {
   const waiting = createLaps<Waiting<Item, Outcome>>();
   let running: Promise<void> | null = null;
   return {
-    submit: async (item, account = currentAccount()) => {
+    submit: async (item) => {
+      const account = currentAccount();
       const entry = { item, account, ...Promise.withResolvers<Outcome>() };
       waiting.add(account, entry);
       running ??= runForAccount(OWN_WORK, work);

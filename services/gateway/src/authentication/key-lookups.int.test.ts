@@ -55,7 +55,7 @@ test('a thousand requests of one key at one moment take three reads', async () =
   expect(count()).toBeLessThanOrEqual(3);
 });
 
-test('are read in the turns of no account, whoever asks', async () => {
+test('keys are read in the turns of no account, for requests of any', async () => {
   const keys = await storeKeys(3);
   const { db, accounts } = counted();
   const lookUp = createKeyLookups(db);

@@ -3,8 +3,8 @@ import assert from 'node:assert';
 import type { AccountId, HoldId } from '@pixmesh/kernel/ids';
 import { newId } from '@pixmesh/kernel/ids';
 import { toCents } from '@pixmesh/kernel/money';
-import type { Queryable } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
+import { countLockWaits } from '@pixmesh/testkit/lock-waits';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
@@ -257,7 +257,7 @@ describe('locks', () => {
         (state) => second.resolve(state.accounts.get(accountId)?.balances.available),
         (error: unknown) => second.reject(error),
       );
-      await eventually(async () => expect(await countWaiting(ledger.db)).toBe(1));
+      await eventually(async () => expect(await countLockWaits(ledger.db)).toBe(1));
       await tx.query(sql`
         update accounts set available = 700 where account_id = ${accountId}`);
     });
@@ -300,11 +300,3 @@ describe('locks', () => {
     expect(rows).toEqual([]);
   });
 });
-
-/** Backends of this database that wait for a lock. */
-async function countWaiting(db: Queryable): Promise<number> {
-  const [row] = await db.query<{ count: bigint }>(sql`
-    select count(*) from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock'`);
-  return Number(row?.count);
-}

@@ -1,6 +1,7 @@
 import assert from 'node:assert';
 import { setTimeout as delay } from 'node:timers/promises';
 
+import { runForAccount } from '@pixmesh/fair-share/current-account';
 import type { Deadline } from '@pixmesh/http/deadline';
 import { AppError } from '@pixmesh/kernel/app-error';
 import type { AccountId } from '@pixmesh/kernel/ids';
@@ -71,7 +72,7 @@ export function createLedgerEngine(deps: LedgerEngineDeps): LedgerEngine {
     for (;;) {
       if (isStopping) throw unavailable('the ledger stops');
       if (waiting() >= QUEUE_MAX) throw unavailable('too many commands wait');
-      const outcome = await writer.submit(command, command.accountId);
+      const outcome = await runForAccount(command.accountId, () => writer.submit(command));
       if (outcome.kind !== 'owner_locked') return outcome;
       const mayWait = deadline !== undefined && deadline.remainingMs() > LOCKED_PAUSE_MS;
       if (!mayWait) throw unavailable('the row of the account is locked');

@@ -4,6 +4,7 @@ import { newId } from '@pixmesh/kernel/ids';
 import { toCents } from '@pixmesh/kernel/money';
 import { createPool } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
+import { countLockWaits } from '@pixmesh/testkit/lock-waits';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -94,12 +95,7 @@ test('a return waits for another one that is being recorded, and counts it', asy
     const returned = { endToEndId: 'E1', returnId: `D${newId()}`, amount: toCents(600) };
     const command = payoutReturnCredit(payout, returned);
     const outcome = insertReturn(mesh.db, payout, { returned, command });
-    await eventually(async () => {
-      const blocked = await admin.query(
-        sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-      );
-      expect(blocked).toHaveLength(1);
-    });
+    await eventually(async () => expect(await countLockWaits(admin)).toBe(1));
     return { outcome };
   });
   expect(await waiting.outcome).toBe('above_amount');

@@ -2,6 +2,7 @@ import { newId, type EndpointId } from '@pixmesh/kernel/ids';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
+import { countLockWaits } from '@pixmesh/testkit/lock-waits';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { explainStatement } from '@pixmesh/testkit/explain-statement';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
@@ -211,13 +212,8 @@ test('what a re-send delivers while it is queued is not sent once more', async (
     recording.resolve(
       recordOutcomes(database.db, databaseClock, { outcomes: [outcome], lanes: [] }),
     );
-    // It has begun, and waits for the delivery. A transaction would see the activity of one moment only.
-    await eventually(async () => {
-      const waiting = await database.db.query(sql`
-        select pid from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`);
-      expect(waiting).toHaveLength(1);
-    });
+    // It has begun, and waits for the delivery.
+    await eventually(async () => expect(await countLockWaits(database.db)).toBe(1));
     return rows;
   });
   await applyChange(db, application.change(true, at(60)));

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
+import { countLockWaits } from '@pixmesh/testkit/lock-waits';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -36,11 +37,7 @@ async function meet(laneIds: readonly string[], begin: () => Promise<unknown>[])
     await tx.query(sql`select id from lanes where id = ${held} for update`);
     const begun = begin();
     await eventually(async () => {
-      // Within a transaction that view stays as it was first read.
-      const waiting = await database.db.query(sql`
-        select pid from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`);
-      expect(waiting).toHaveLength(begun.length);
+      expect(await countLockWaits(database.db)).toBe(begun.length);
     });
     return { begun };
   });

@@ -3,6 +3,7 @@ import { AppError } from '@pixmesh/kernel/app-error';
 import { type AccountId, type ApplicationId, newId } from '@pixmesh/kernel/ids';
 import { createPool, type Database } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
+import { countLockWaits } from '@pixmesh/testkit/lock-waits';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -286,7 +287,7 @@ describe('an endpoint that changes while an event is stored', () => {
     const db = watched(async (name) => {
       if (name !== 'events_insert') return;
       changing = pause();
-      await untilOneWaits();
+      await expect.poll(() => countLockWaits(database.db)).toBeGreaterThan(0);
       order.push('stored');
     });
     await anIntake(db).take(event);
@@ -296,17 +297,6 @@ describe('an endpoint that changes while an event is stored', () => {
       { status: 'pending' },
     ]);
   });
-
-  async function untilOneWaits(): Promise<void> {
-    await expect
-      .poll(async () => {
-        const rows = await database.db.query(sql`
-          select from pg_stat_activity
-          where datname = current_database() and wait_event_type = 'Lock'`);
-        return rows.length;
-      })
-      .toBeGreaterThan(0);
-  }
 });
 
 function ago(ms: number): string {

@@ -1,6 +1,7 @@
 import { type AccountId, type ApplicationId, newId } from '@pixmesh/kernel/ids';
 import type { Database } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
+import { countLockWaits } from '@pixmesh/testkit/lock-waits';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -156,21 +157,10 @@ describe('an endpoint that changes after it was read', () => {
       await lockLanesToChange(tx, [endpoint.id]);
       await tx.query(sql`update endpoints set url = ${AFTER} where id = ${endpoint.id}`);
       taking = take(db, one, { sender });
-      await untilOneWaits();
+      await expect.poll(() => countLockWaits(database.db)).toBeGreaterThan(0);
     });
     await taking;
     expect(db.seen.statements.slice(0, 2)).toEqual(AT_ONCE);
     expect([destinations(sender), db.seen.transactions]).toEqual([[AFTER], 1]);
   });
 });
-
-async function untilOneWaits(): Promise<void> {
-  await expect
-    .poll(async () => {
-      const rows = await database.db.query(sql`
-        select from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`);
-      return rows.length;
-    })
-    .toBeGreaterThan(0);
-}

@@ -1,6 +1,7 @@
 import { newId } from '@pixmesh/kernel/ids';
 import { createPool, type Database, type Transaction } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
+import { countLockWaits } from '@pixmesh/testkit/lock-waits';
 import { scaled } from '@pixmesh/testkit/long-runs';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import * as fc from 'fast-check';
@@ -172,18 +173,10 @@ async function interleave(actors: readonly Actor[], turns: readonly number[]): P
     const stepping = actor.step().finally(() => waiting.delete(actor));
     waiting.set(actor, stepping);
     // It is left alone once more wait for locks than before it began.
-    while (waiting.has(actor) && (await waitingForLocks()) < waiting.size);
+    while (waiting.has(actor) && (await countLockWaits(db)) < waiting.size);
     stepping.catch(() => undefined);
     if (!waiting.has(actor)) await stepping;
   }
-}
-
-async function waitingForLocks(): Promise<number> {
-  const [row] = await db.query<{ count: number }>(sql`
-    select count(*)::int as count
-    from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock'`);
-  return row!.count;
 }
 
 /** A lane that does not exist yet, that sleeps, or in which a delivery is due. */
