@@ -16,13 +16,23 @@ test('a process that had no turn until the time was over waits no second half', 
 async function isBeforeHalf(): Promise<boolean> {
   const order: string[] = [];
   const passed = Promise.withResolvers<void>();
-  startTimeLimit(100, passed.resolve);
+  startTimeLimit(400, passed.resolve);
   const noted = passed.promise.then(() => order.push('passed'));
-  const endMs = performance.now() + 150;
+  const endMs = performance.now() + 450;
   while (performance.now() < endMs);
-  await Promise.all([noted, delay(40).then(() => order.push('almost a half'))]);
+  await Promise.all([noted, delay(190).then(() => order.push('almost a half'))]);
   return order[0] === 'passed';
 }
+
+test('a process that had no turn until the time was over still reads the answer to what it then sends', async () => {
+  const passed = Promise.withResolvers<string>();
+  startTimeLimit(400, () => passed.resolve('passed'));
+  const endMs = performance.now() + 450;
+  while (performance.now() < endMs);
+  // An answer of two turns of the event loop, as of a peer that is asked now.
+  const answer = delay(1).then(() => delay(1, 'answer'));
+  expect(await Promise.race([passed.promise, answer])).toBe('answer');
+});
 
 test.each([
   ['before its time', 0],

@@ -114,6 +114,12 @@ describe('a send', () => {
     expect(again.outcomes[0]?.attempt.retryDelayMs).toBeNull();
   });
 
+  test('never begins before its delivery, which the database rounds', async () => {
+    const atMs = Date.now();
+    const { outcomes } = await send(aDue({ fetchedAtMs: atMs + 0.6 }));
+    expect(outcomes[0]!.attempt.startedAt.getTime()).toBeGreaterThan(atMs);
+  });
+
   test('changes the row of its lane when the breaker moves', async () => {
     const opens = await send(aDue(), { failureCount: BREAKER_THRESHOLD - 1 });
     expect(opens.outcomes[0]?.lane).toMatchObject({

@@ -59,10 +59,18 @@ export async function sendDelivery(deps: SendDeps, send: DeliveryToSend): Promis
   const result = await post(deps, due);
   deps.reached.note(due.accountId, result.reason);
   if (result.outcome === 'succeeded') await failpoint('webhooks.send.after-2xx');
-  const attempt = toOutcome(send, result, new Date(due.fetchedAtMs + waitedMs));
+  const attempt = toOutcome(send, result, startOf(due.fetchedAtMs + waitedMs));
   const change = moveBreaker(lane, result);
   deps.onAnswer(send);
   await deps.recorder.record({ attempt, lane: change });
+}
+
+/**
+ * In whole milliseconds, rounded as the database rounds its columns: cut off, an attempt may be from before its
+ * delivery.
+ */
+function startOf(databaseMs: number): Date {
+  return new Date(Math.round(databaseMs));
 }
 
 /** Whether it is the first of its schedule. */
