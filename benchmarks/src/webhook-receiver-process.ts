@@ -6,6 +6,8 @@ import { answerCalls } from './child-calls.ts';
 
 /** Answers to this path take eight seconds; to all others none. */
 export const SLOW_PATH = '/slow';
+/** Of requests to this path nothing is noted. */
+export const UNNOTED_PATH = '/unnoted';
 const SLOW_MS = 8_000;
 
 export type WebhookReceiverCalls = {
@@ -45,6 +47,10 @@ function receive(request: IncomingMessage, response: ServerResponse): void {
     if (request.url === SLOW_PATH) {
       slow += 1;
       setTimeout(() => response.end('ok'), SLOW_MS);
+      return;
+    }
+    if (request.url === UNNOTED_PATH) {
+      response.end('ok');
       return;
     }
     const { event, data } = JSON.parse(Buffer.concat(chunks).toString()) as {

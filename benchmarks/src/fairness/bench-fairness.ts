@@ -75,6 +75,7 @@ async function play(name: string, { arena, open, options }: Play): Promise<Scene
     `${name}: the aggressor ${aggressorPerSecond.toFixed(1)}/s alone, ${workedBeside.toFixed(1)}/s beside`,
   );
   await arena.attack.call('stop', {});
+  await open.end?.();
   await arena.setFaults([]);
   return { alone, beside, aggressorPerSecond, workedAtEnd: worked - (await lastThird) };
 }

@@ -1,19 +1,22 @@
+import { call as callHttp } from '@pixmesh/local-stack/http-call';
+
 import { listPayouts } from '../payouts/merchant.ts';
 import { until } from '../until.ts';
 import type { RepeatedCall } from './aggressor-process.ts';
 import type { Arena } from './arena.ts';
 import type { SteadyCall } from './steady-calls.ts';
 import { aCharge, aPayout, createVictimCalls } from './victim-calls.ts';
-import { SLOW_PATH } from '../webhook-receiver-process.ts';
+import { SLOW_PATH, UNNOTED_PATH } from '../webhook-receiver-process.ts';
 
 const CREATIONS = 250;
 const SLOW_ACQUIRER_MS = 3_000;
-const SLOW_ENDPOINTS = 100;
+const ENDPOINTS = 100;
 /** 3,600 deliveries for each minute: 512 slots of one account take that long for them. */
 const EVENTS_TO_SLOW = 120;
+const FANNED_OUT_WORKERS = 2;
 const QUEUED_PAYOUTS = 10_000;
 const LISTED_CHARGES = 5_000;
-const LISTERS = 1;
+const LISTERS = 16;
 const SOCKETS = 1_000;
 const HOT_WORKERS = 64;
 const FILLING_WORKERS = 32;
@@ -27,6 +30,8 @@ export type OpenScene = {
   aggress(): Promise<void>;
   /** What the aggressor has got done so far. */
   worked(): Promise<number>;
+  /** Ends what would disturb the next scene, where its calls leave something. */
+  end?(): Promise<void>;
 };
 
 /** One scarce thing, somebody who takes all of it, and somebody who needs a little. */
@@ -40,6 +45,7 @@ export type Scene = {
 export const SCENES: readonly Scene[] = [
   { name: 'creations', saturatesCpu: false, open: openCreations },
   { name: 'endpoints', saturatesCpu: false, open: openEndpoints },
+  { name: 'fan-out', saturatesCpu: true, open: openFanOut },
   { name: 'payouts', saturatesCpu: true, open: openPayouts },
   { name: 'list', saturatesCpu: false, open: openList },
   { name: 'sockets', saturatesCpu: false, open: openSockets },
@@ -64,12 +70,26 @@ async function openEndpoints(arena: Arena): Promise<OpenScene> {
   const calls = createVictimCalls(arena);
   const url = arena.webhooks.urlOf(SLOW_PATH);
   const endpoint = { url, events: ['charge.pix.created'] };
-  await finish(arena, { call: post(arena, '/v1/webhooks', endpoint), total: SLOW_ENDPOINTS });
+  await finish(arena, { call: post(arena, '/v1/webhooks', endpoint), total: ENDPOINTS });
   return {
     victims: { webhooks: calls.webhookOfCharge() },
     aggress: () =>
       finish(arena, { call: post(arena, '/v1/charges', aCharge()), total: EVENTS_TO_SLOW }),
     worked: () => arena.webhooks.countSlow(),
+  };
+}
+
+/** Two creations at a time, each with two events for 100 endpoints: more deliveries than can be sent. */
+async function openFanOut(arena: Arena): Promise<OpenScene> {
+  const calls = createVictimCalls(arena);
+  const url = arena.webhooks.urlOf(UNNOTED_PATH);
+  const endpoint = { url, events: ['charge.pix.created', 'charge.pix.emitted'] };
+  await finish(arena, { call: post(arena, '/v1/webhooks', endpoint), total: ENDPOINTS });
+  return {
+    victims: { webhooks: calls.webhookOfCharge() },
+    aggress: () => loop(arena, post(arena, '/v1/charges', aCharge()), FANNED_OUT_WORKERS),
+    worked: () => countOk(arena),
+    end: () => deleteEndpoints(arena),
   };
 }
 
@@ -91,7 +111,7 @@ async function openPayouts(arena: Arena): Promise<OpenScene> {
   };
 }
 
-/** Page after page of a hundred, of an account with thousands of charges. */
+/** Sixteen callers that read page after page of a hundred, of an account with thousands of charges. */
 async function openList(arena: Arena): Promise<OpenScene> {
   const calls = createVictimCalls(arena);
   await firstCharge(arena);
@@ -148,6 +168,14 @@ async function finish(
     const { ok } = await attack.call('count', {});
     return ok - before >= total;
   });
+}
+
+/** What waits for them ends with them. */
+async function deleteEndpoints({ stack, aggressor }: Arena): Promise<void> {
+  const url = `${stack.gateway_url}/v1/webhooks`;
+  const headers = { 'x-api-key': aggressor.key };
+  const { data } = await callHttp<{ data: { id: string }[] }>('GET', url, { headers });
+  for (const { id } of data) await callHttp<void>('DELETE', `${url}/${id}`, { headers });
 }
 
 async function countOk({ attack }: Arena): Promise<number> {
