@@ -198,6 +198,21 @@ create table recoveries (
 CREATE INDEX recoveries_by_time ON recoveries USING btree (created_at DESC, id DESC);
 CREATE INDEX recoveries_running ON recoveries USING btree (id) WHERE status = ANY (ARRAY['running'::text, 'sending'::text]);
 
+create table set_aside_events (
+  account_id uuid not null,
+  event_id uuid not null,
+  application_id uuid,
+  type text not null,
+  resource_id uuid not null,
+  source text not null,
+  sequence integer not null,
+  occurred_at timestamp(3) with time zone not null,
+  traceparent text,
+  has_own_url boolean not null,
+  body_rest bytea not null,
+  constraint set_aside_events_pkey PRIMARY KEY (account_id, event_id)
+) with (autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=5000);
+
 CREATE OR REPLACE FUNCTION webhook_dispatcher.drop_old_history_partitions(keep_days integer)
  RETURNS integer
  LANGUAGE plpgsql
@@ -342,6 +357,7 @@ CREATE TRIGGER deliveries_unsent_update AFTER UPDATE OF status ON deliveries FOR
 grant delete, insert, select, update on delivery_rates to pixmesh_webhook_dispatcher;
 grant delete, insert, select, update on processes to pixmesh_webhook_dispatcher;
 grant delete, insert, select, update on queue to pixmesh_webhook_dispatcher;
+grant delete, insert, select, update on set_aside_events to pixmesh_webhook_dispatcher;
 grant insert, select on attempts to pixmesh_webhook_dispatcher;
 grant insert, select, update on applications to pixmesh_webhook_dispatcher;
 grant insert, select, update on deliveries to pixmesh_webhook_dispatcher;

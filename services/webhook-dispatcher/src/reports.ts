@@ -121,9 +121,16 @@ export function observeSender(deps: {
 
 /**
  * What waits, as the database and the broker say it. `eventsWaiting`: messages in the topics that no intake has taken
- * in; null while the broker does not say.
+ * in; null while the broker does not say. `setAside`: events that are taken in and not fanned out.
  */
-export type Backlog = DueLanes & { eventsWaiting: number | null };
+export type Backlog = DueLanes & { eventsWaiting: number | null; setAside: SetAside };
+
+export type SetAside = {
+  /** Events, up to a bound. */
+  count: number;
+  /** How long ago the oldest of them happened, of up to a thousand accounts; 0 where there is none. */
+  oldestSeconds: number;
+};
 
 /** Gauges that every process has, whatever its roles: they say the same wherever they are read. */
 export function observeBacklog(deps: {
@@ -146,6 +153,16 @@ export function observeBacklog(deps: {
       const { eventsWaiting } = await readBacklog();
       return eventsWaiting === null ? [] : [{ value: eventsWaiting }];
     },
+  );
+  observedGauge(
+    'webhook_set_aside_events',
+    'Events that are taken in and whose deliveries are stored in a later turn of their account, up to a bound',
+    async () => [{ value: (await readBacklog()).setAside.count }],
+  );
+  observedGauge(
+    'webhook_oldest_set_aside_age_seconds',
+    'How long ago the oldest event happened that is set aside',
+    async () => [{ value: (await readBacklog()).setAside.oldestSeconds }],
   );
   observedGauge(
     'webhook_due_lanes',

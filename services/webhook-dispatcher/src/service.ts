@@ -94,8 +94,8 @@ export async function startWebhookDispatcher(
     const parts = { config, db, logger, clock, wakeSenders };
     if (sender !== null) use('recoveries', startRecoveries(parts));
     const dispatches = doubles.isDispatched ?? isDispatched;
-    const intake = { ...parts, broker, db: queueDb, isDispatched: dispatches, sender };
-    const consumers = handlesMessages(config) ? use('consumers', startIntake(intake)) : null;
+    const intake = { ...parts, broker, db: queueDb, isDispatched: dispatches, sender, use };
+    const consumers = handlesMessages(config) ? startIntake(intake) : null;
     const hasApi = consumers !== null && config.ROLES.includes('api');
     const app = hasApi
       ? use(

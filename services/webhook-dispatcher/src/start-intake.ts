@@ -3,10 +3,14 @@ import { type Consumers, startConsumers } from '@pixmesh/kafka/consumers';
 import type { MessagingSettings } from '@pixmesh/kafka/messaging';
 import { systemClock } from '@pixmesh/kernel/clock';
 import type { Database } from '@pixmesh/postgres/pool';
+import type { Parts as ServiceParts } from '@pixmesh/service/start-service';
+import { createWakeSignal } from '@pixmesh/service/wake-signal';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { applicationEventsIntake } from '#applications/application-events.consumer.ts';
 import type { DispatcherConfig } from '#config.ts';
+import { createAccountsBehind } from '#intake/accounts-behind.ts';
+import { startFanOut } from '#intake/fan-out.job.ts';
 import { createIntake, type IntakeDeps } from '#intake/intake.ts';
 import { resourceEventsIntake } from '#intake/resource-events.consumer.ts';
 import type { ScheduleClock } from '#schedule-clock.ts';
@@ -17,27 +21,28 @@ type Parts = {
   db: Database;
   logger: Logger;
   clock: ScheduleClock;
+  use: ServiceParts['use'];
 } & Pick<IntakeDeps, 'isDispatched' | 'wakeSenders' | 'sender'>;
 
 /** The role `intake` consumes; the role `api` alone consumes nothing, and handles what an operator replays. */
 export function startIntake(parts: Parts): Consumers {
-  const { config, broker, db, logger, clock, isDispatched, wakeSenders, sender } = parts;
-  const intake = createIntake({
-    db,
-    clock: systemClock,
-    scheduleClock: clock,
-    isDispatched,
-    wakeSenders,
-    sender,
-  });
+  const { config, broker, db, logger, clock, isDispatched, wakeSenders, sender, use } = parts;
+  const signal = createWakeSignal();
+  const behind = createAccountsBehind(signal);
+  const storing = { db, scheduleClock: clock, wakeSenders, sender, behind };
+  use('fan-out', startFanOut({ ...storing, logger, signal }));
+  const intake = createIntake({ ...storing, clock: systemClock, isDispatched });
   const applications = applicationEventsIntake({ db, logger, clock, wakeSenders });
-  return startConsumers({
-    service: 'webhook-dispatcher',
-    ...broker,
-    db,
-    logger,
-    groups: [resourceEventsIntake(intake), applications],
-    replaysOnly: !config.ROLES.includes('intake'),
-    onFatal: endProcess,
-  });
+  return use(
+    'consumers',
+    startConsumers({
+      service: 'webhook-dispatcher',
+      ...broker,
+      db,
+      logger,
+      groups: [resourceEventsIntake(intake), applications],
+      replaysOnly: !config.ROLES.includes('intake'),
+      onFatal: endProcess,
+    }),
+  );
 }

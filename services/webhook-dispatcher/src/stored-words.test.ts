@@ -87,6 +87,7 @@ test('leases and locks keep their names', async () => {
 test('failpoints keep the names that tests arm', async () => {
   const actions: Record<Parameters<typeof failpoint>[0], 'error'> = {
     'webhooks.intake.after-commit': 'error',
+    'webhooks.intake.after-set-aside': 'error',
     'webhooks.send.after-claim': 'error',
     'webhooks.send.after-2xx': 'error',
   };

@@ -26,6 +26,7 @@ const NO_BACKLOG = {
   oldestLimitedSeconds: 0,
   oldestServedSeconds: 0,
   eventsWaiting: null,
+  setAside: { count: 0, oldestSeconds: 0 },
 };
 
 /** The role's routes on a database, without a socket and without Kafka. */

@@ -2,6 +2,7 @@ import { isDispatched } from '@pixmesh/contracts/events/event-catalogue';
 import { systemClock } from '@pixmesh/kernel/clock';
 import type { Database } from '@pixmesh/postgres/pool';
 
+import { createAccountsBehind } from '#intake/accounts-behind.ts';
 import { createIntake, type IntakeDeps } from '#intake/intake.ts';
 import type { ResourceEvent } from '#intake/read-event.ts';
 import type { LocalSender } from '#intake/store-events.ts';
@@ -26,6 +27,7 @@ export async function take(
     isDispatched,
     wakeSenders: () => undefined,
     sender: null,
+    behind: createAccountsBehind({ notify: () => undefined }),
     ...seams,
   });
   await Promise.all([events].flat().map((event) => intake.take(event)));

@@ -33,11 +33,19 @@ export const Dispatchers = z.object({
     /** Messages in the topics that no intake has taken in; null while the broker does not say. */
     events_waiting: z.int().min(0).nullable(),
     /**
+     * Events of accounts that make more deliveries than their share of a batch, up to 10,000: their deliveries are
+     * stored in turns by account. How long ago the oldest of them happened.
+     */
+    events_set_aside: z.int().min(0),
+    oldest_set_aside_seconds: z.number().min(0),
+    /**
      * Lanes in which something is due and that no sender serves, up to 10,000, but for those of accounts with a limit on
      * deliveries per second; for how long the oldest has been.
      */
     lanes_waiting: z.int().min(0),
     oldest_waiting_seconds: z.number().min(0),
+    /** For how long the oldest has been due in lanes of accounts that have used up that limit. */
+    oldest_limited_seconds: z.number().min(0),
     /** For how long the oldest first attempt has been due in lanes that are served, requests that are out included. */
     oldest_served_seconds: z.number().min(0),
   }),

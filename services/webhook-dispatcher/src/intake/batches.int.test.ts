@@ -16,6 +16,7 @@ import { patchEndpoint, removeStoredEndpoint, storeEndpoint } from '#test/store-
 import { OWNS_ALL, take } from '#test/store-event.ts';
 import { watchDatabase } from '#test/watch-database.ts';
 
+import { createAccountsBehind } from './accounts-behind.ts';
 import { createIntake } from './intake.ts';
 import type { ResourceEvent } from './read-event.ts';
 
@@ -121,14 +122,16 @@ describe('events that come together', () => {
     expect(await countOf(many)).toEqual(Array(20).fill(1).with(7, 0));
   });
 
-  test('are cut into transactions that end, where many endpoints receive them', async () => {
-    const { owner, events } = aCaller();
-    for (let count = 0; count < 100; count += 1) await storeEndpoint(database.db, owner);
+  test('are cut into transactions that end, where many endpoints of several accounts receive them', async () => {
+    const callers = [aCaller(), aCaller(), aCaller()];
+    for (const { owner } of callers) {
+      for (let count = 0; count < 100; count += 1) await storeEndpoint(database.db, owner);
+    }
     const db = watched();
-    const many = events(25, { url: null });
+    const many = callers.flatMap(({ events }) => events(8, { url: null }));
     await take(db, many);
     expect(db.seen.transactions).toBe(3);
-    expect(await countOf(many)).toEqual(Array(25).fill(100));
+    expect(await countOf(many)).toEqual(Array(24).fill(100));
   });
 
   test('and are stored by two at once, in any order, make one set of deliveries', async () => {
@@ -153,7 +156,8 @@ function anIntake(
   wakeSenders: (laneIds: readonly string[]) => void = () => undefined,
 ) {
   const parts = { clock: systemClock, scheduleClock: databaseClock, isDispatched: () => true };
-  return createIntake({ db, ...parts, wakeSenders, sender: null });
+  const behind = createAccountsBehind({ notify: () => undefined });
+  return createIntake({ db, ...parts, wakeSenders, sender: null, behind });
 }
 
 describe('while the database is away', () => {

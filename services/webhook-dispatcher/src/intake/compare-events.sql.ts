@@ -2,13 +2,22 @@ import { CONSUMER_GROUPS } from '@pixmesh/contracts/internal/consumer-groups';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
-/** Those of the ids that were taken in. Primary key reads. */
+/** Those of the events that were taken in, also where they wait to be fanned out. Primary key reads. */
 export async function findStoredEvents(
   db: Queryable,
-  ids: readonly string[],
+  events: readonly { event_id: string; account_id: string }[],
 ): Promise<Set<string>> {
+  const ids = events.map(({ event_id }) => event_id);
   const rows = await db.query<{ event_id: string }>(
-    named('events_stored', sql`select event_id from events where event_id = any (${ids}::uuid[])`),
+    named(
+      'events_stored',
+      sql`
+        select event_id from events where event_id = any (${ids}::uuid[])
+        union all
+        select event_id
+        from unnest(${events.map(({ account_id }) => account_id)}::uuid[], ${ids}::uuid[]) as named (account_id, event_id)
+        join set_aside_events using (account_id, event_id)`,
+    ),
   );
   return new Set(rows.map((row) => row.event_id));
 }

@@ -19,7 +19,7 @@ type Deps = { db: Queryable; isDispatched: IntakeDeps['isDispatched'] };
 export async function compareEvents(deps: Deps, body: CompareEventsBody): Promise<ComparedEvents> {
   const { db, isDispatched } = deps;
   const listed = body.events.map(({ event_id }) => event_id);
-  const stored = await findStoredEvents(db, listed);
+  const stored = await findStoredEvents(db, body.events);
   const absent = body.events.filter(
     ({ event_id, type }) => !stored.has(event_id) && isDispatched(type as EventName),
   );

@@ -6,6 +6,7 @@ import type { DeliveredEvent } from '#deliveries/event-parts.ts';
 import { type ScheduleClock, scheduleNow } from '#schedule-clock.ts';
 
 import type { ChosenDelivery } from './choose-deliveries.ts';
+import { startsOf } from './starts-of.ts';
 
 export type NewEvent = {
   eventId: string;
@@ -203,11 +204,9 @@ function insertedRows(clock: ScheduleClock, events: readonly NewEvent[]): Statem
         )`;
 }
 
-/** As rows `named`, each with where its body stands among all: Postgres counts bytes from one. */
+/** As rows `named`, each with where its body stands among all. */
 function eventRows(events: readonly NewEvent[]): Statement {
   const lengths = events.map(({ bodyRest }) => bodyRest.length);
-  let next = 1;
-  const starts = lengths.map((length) => (next += length) - length);
   return sql`
     select * from unnest(
       ${events.map(({ eventId }) => eventId)}::uuid[],
@@ -221,7 +220,7 @@ function eventRows(events: readonly NewEvent[]): Statement {
       ${events.map(({ traceparent }) => traceparent)}::text[],
       ${events.map(({ own }) => own?.url ?? null)}::text[],
       ${events.map(({ own }) => own?.sealedSecret ?? null)}::text[],
-      ${starts}::integer[],
+      ${startsOf(lengths)}::integer[],
       ${lengths}::integer[]
     ) as named (
       event_id, type, account_id, application_id, resource_id, source, sequence, occurred_at, traceparent,

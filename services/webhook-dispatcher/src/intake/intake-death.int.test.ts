@@ -11,6 +11,8 @@ import { storeEndpoint } from '#test/store-endpoint.ts';
 import { openResourceTopics, testEnvironment } from '#test/test-dispatcher.ts';
 
 const EVENTS = 60;
+/** So many that a batch has more deliveries than the share of an account. */
+const ENDPOINTS = 100;
 /** Two starts of a process, on a machine that runs other tests as well. */
 const TEST_TIMEOUT_MS = 120_000;
 /** A member that died is missed by its group only when its session ends. */
@@ -59,6 +61,48 @@ test(
     }, REJOIN_TIMEOUT_MS);
     const rows = await db.query(sql`select count(*)::int as count from queue`);
     expect(rows).toEqual([{ count: 2 * EVENTS }]);
+    expect(await second.stop()).toBe(0);
+  },
+  TEST_TIMEOUT_MS,
+);
+
+test(
+  'an intake that dies right after it has set events aside leaves nothing out and nothing twice',
+  async () => {
+    const { topicPrefix } = await createTestTopics();
+    await using database = await createTestDatabase('webhook_dispatcher');
+    const { db } = database;
+    await using topic = await openResourceTopics(topicPrefix);
+    const { ROLES: _roles, ...settings } = testEnvironment({
+      databaseUrl: database.url,
+      topicPrefix,
+      receiverPort: NO_RECEIVER,
+    });
+    const env = { ...settings, ROLES: 'intake' };
+    const application = anApplication();
+    for (let count = 0; count < ENDPOINTS; count += 1) await storeEndpoint(db, application.owner);
+    const events = Array.from({ length: EVENTS }, () => application.anEvent());
+
+    await using first = await startDispatcherProcess(env);
+    await first.armFailpoint('webhooks.intake.after-set-aside', 'kill');
+    // At once, so that they come faster than they are stored.
+    await Promise.all(events.map((event) => topic.publish(event)));
+    expect(await first.ended()).toBe('SIGKILL');
+    const [left] = await db.query<{ setAside: number }>(
+      sql`select count(*)::int as "setAside" from set_aside_events`,
+    );
+    expect(left!.setAside).toBeGreaterThan(0);
+
+    await using second = await startDispatcherProcess(env);
+    await eventually(async () => {
+      const written = await Promise.all(
+        events.map(({ event_id }) => readStoredDeliveries(db, event_id)),
+      );
+      expect(written.map((deliveries) => deliveries.length)).toEqual(Array(EVENTS).fill(ENDPOINTS));
+      expect(await db.query(sql`select from set_aside_events`)).toEqual([]);
+    }, REJOIN_TIMEOUT_MS);
+    const rows = await db.query(sql`select count(*)::int as count from queue`);
+    expect(rows).toEqual([{ count: ENDPOINTS * EVENTS }]);
     expect(await second.stop()).toBe(0);
   },
   TEST_TIMEOUT_MS,

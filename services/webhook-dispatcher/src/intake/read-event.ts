@@ -15,6 +15,9 @@ export type IncomingEvent = Omit<NewEvent, 'type' | 'bodyRest' | 'deliveries'> &
   data: object;
 };
 
+/** The same with the body of its deliveries, built once. */
+export type AssembledEvent = Omit<IncomingEvent, 'data'> & { bodyRest: Buffer };
+
 /** @throws AppError `MESSAGE_INVALID` without an account: no secret could be opened and no lane named */
 export function readEvent(message: ResourceEvent): IncomingEvent {
   const { account_id: accountId, destination } = message;

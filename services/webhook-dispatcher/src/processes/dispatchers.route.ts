@@ -20,8 +20,11 @@ export function registerDispatchers(
       processes: processes.map(toResource),
       backlog: {
         events_waiting: backlog.eventsWaiting,
+        events_set_aside: backlog.setAside.count,
+        oldest_set_aside_seconds: backlog.setAside.oldestSeconds,
         lanes_waiting: backlog.count,
         oldest_waiting_seconds: backlog.oldestWaitingSeconds,
+        oldest_limited_seconds: backlog.oldestLimitedSeconds,
         oldest_served_seconds: backlog.oldestServedSeconds,
       },
     };

@@ -1,6 +1,7 @@
 import type { Database } from '@pixmesh/postgres/pool';
 
 import type { Backlog } from '#reports.ts';
+import { countSetAside } from '#intake/count-set-aside.sql.ts';
 import { countDueLanes } from '#lanes/count-due-lanes.sql.ts';
 import type { ScheduleClock } from '#schedule-clock.ts';
 
@@ -19,10 +20,11 @@ type BacklogDeps = {
  */
 export function createBacklogReader({ db, clock, leaseMs, events }: BacklogDeps): ReadBacklog {
   return async () => {
-    const [lanes, eventsWaiting] = await Promise.all([
+    const [lanes, eventsWaiting, setAside] = await Promise.all([
       countDueLanes(db, { clock, leaseMs }),
       events.count(),
+      countSetAside(db),
     ]);
-    return { ...lanes, eventsWaiting };
+    return { ...lanes, eventsWaiting, setAside };
   };
 }

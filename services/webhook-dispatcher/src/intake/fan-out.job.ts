@@ -1,0 +1,75 @@
+import type { AccountId } from '@pixmesh/kernel/ids';
+import type { Transaction } from '@pixmesh/postgres/pool';
+import { BEFORE_ALL_ACCOUNTS } from '@pixmesh/postgres/accounts-in-turn';
+import { type NextTurn, type PollingLoop, startPollingLoop } from '@pixmesh/service/polling-loop';
+import type { WakeSignal } from '@pixmesh/service/wake-signal';
+import { withSpan } from '@pixmesh/telemetry/tracing';
+import type { Logger } from '@pixmesh/telemetry/logger';
+
+import type { QueuedDelivery } from '#attempts/due-delivery.ts';
+
+import { nextAccountBehind, removeSetAside, takeSetAside } from './set-aside-events.sql.ts';
+import { storeAndSend, type StoreEventsDeps } from './store-events.ts';
+import { inPortions, storePortion } from './store-portion.ts';
+import { withSubscribers } from './subscribed-events.ts';
+
+/** Events that are read for one transaction, which takes as many of them as it may have deliveries. */
+const EVENTS_MAX = 50;
+/**
+ * Deliveries of one transaction: few, because what this process takes in and sends for others waits for its CPU
+ * meanwhile. One of 1,000 makes the events of others come three times as late, and no more deliveries are sent.
+ */
+const DELIVERIES_MAX = 200;
+/** What this process sets aside wakes it; this finds what others leave that end. */
+const IDLE_INTERVAL_MS = 5_000;
+
+export type FanOutDeps = Omit<StoreEventsDeps, 'clock'> & { logger: Logger; signal: WakeSignal };
+
+/**
+ * Fans out what the intake has set aside, in every process that takes events in: one transaction of each account in
+ * turn, then a second one of each. All state is in the table, so any process goes on where another one ended.
+ */
+export function startFanOut(deps: FanOutDeps): PollingLoop {
+  const { db, behind, logger, signal } = deps;
+  let last = BEFORE_ALL_ACCOUNTS;
+  return startPollingLoop({ name: 'fan-out', logger, signal, turn });
+
+  async function turn(): Promise<NextTurn> {
+    const account = await nextAccountBehind(db, last);
+    if (account === null) return { pauseMs: IDLE_INTERVAL_MS };
+    // Also where this fails: the next turn is another account's.
+    last = account;
+    const startedMs = performance.now();
+    await withSpan('fan out events', { parent: null, attributes: {} }, () => fanOut(account));
+    // Half of the time is left to what is new.
+    return { pauseMs: performance.now() - startedMs };
+  }
+
+  async function fanOut(account: AccountId): Promise<void> {
+    let isBehind = true;
+    await storeAndSend(deps, () =>
+      db.transaction(async (tx) => {
+        const portion = await storeOldest(tx, deps, account);
+        isBehind = portion.isBehind;
+        return portion.queued;
+      }),
+    );
+    behind.note(account, isBehind);
+  }
+}
+
+/** As many of the oldest events of an account as one transaction may have deliveries. */
+async function storeOldest(
+  tx: Transaction,
+  deps: Pick<StoreEventsDeps, 'scheduleClock'>,
+  account: AccountId,
+): Promise<{ queued: QueuedDelivery[]; isBehind: boolean }> {
+  const taken = await takeSetAside(tx, account, EVENTS_MAX);
+  const subscribed = await withSubscribers(tx, taken);
+  const [portion = []] = inPortions(subscribed, DELIVERIES_MAX);
+  const queued = portion.length === 0 ? [] : await storePortion(tx, deps, portion);
+  const left = new Set(subscribed.slice(portion.length).map(({ eventId }) => eventId));
+  const ended = taken.map(({ eventId }) => eventId).filter((id) => !left.has(id));
+  await removeSetAside(tx, account, ended);
+  return { queued, isBehind: left.size > 0 || taken.length === EVENTS_MAX };
+}
