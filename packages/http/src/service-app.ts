@@ -29,7 +29,7 @@ export const PEER_HEADER_BYTES_MAX = 7 * EDGE_HEADER_BYTES_MAX;
 /** Node's defaults are generous to slow and hostile clients; these are not. */
 const HEADERS_TIMEOUT_MS = 5_000;
 /** How long a request may take to arrive, its body included. */
-export const ARRIVAL_MS_MAX = 15_000;
+const ARRIVAL_MS_MAX = 15_000;
 /** How often the two are checked: Node's own 30 s would make them mean nothing. */
 const TIMEOUTS_CHECK_INTERVAL_MS = 1_000;
 const CONNECTIONS_MAX = 10_000;

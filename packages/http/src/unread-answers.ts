@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 /** How long an answer waits for a client that reads nothing of it. */
 const STALLED_MS_MAX = 10_000;
 /** How long a client that reads slowly may take for the whole answer. */
-export const READING_MS_MAX = 60_000;
+const READING_MS_MAX = 60_000;
 
 /**
  * Ends connections whose client does not read its answer: each would hold a place of the listener, and the end of its

@@ -1,7 +1,5 @@
 import { randomBytes } from 'node:crypto';
 
-import { ARRIVAL_MS_MAX } from '@pixmesh/http/service-app';
-import { READING_MS_MAX } from '@pixmesh/http/unread-answers';
 import { newId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
@@ -15,9 +13,6 @@ import { startPausableProxy } from '#test/pausable-proxy.ts';
 import { startTestGateway, type Tenant, type TestGateway } from '#test/start-test-gateway.ts';
 
 import { COUNTERS } from './limits-of.ts';
-
-/** `REQUEST_TIMEOUT_MS` of the gateways. */
-const WORK_MS_MAX = 10_000;
 
 let first: TestGateway;
 let second: TestGateway;
@@ -211,18 +206,17 @@ test('a request whose client has left before its work is not forwarded', async (
   expect(first.owners.charges.requests).toHaveLength(forwarded);
 });
 
-test('a place is held for as long as a request may arrive, be worked on and have its answer read', async () => {
+test('a place that nobody renews is free after ten seconds', async () => {
   const tenant = await first.createTenant();
   await limitKey(tenant, { requests_in_flight_max: 1 });
   const held = holdAnswers();
-  const begunMs = performance.now();
   const running = readCharge(first, tenant);
   await eventually(() => expect(held).toHaveLength(1));
   const redis = await connectTestRedis();
   try {
     const leftMs = await redis.pTTL(COUNTERS.inFlight(tenant.keyId));
-    const leaseMs = leftMs + (performance.now() - begunMs);
-    expect(leaseMs).toBeGreaterThan(ARRIVAL_MS_MAX + WORK_MS_MAX + READING_MS_MAX);
+    expect(leftMs).toBeGreaterThan(0);
+    expect(leftMs).toBeLessThanOrEqual(10_000);
   } finally {
     redis.destroy();
   }

@@ -19,7 +19,7 @@ type Window = { count: number; endsMs: number };
 export class LocalCounts {
   /** In the order in which they opened. */
   readonly #windows = new Map<string, Window>();
-  readonly #flights = new Map<string, number>();
+  readonly #flights = new Map<string, Set<string>>();
 
   verdict(limits: CountedLimits): Verdict {
     for (const { counter, max, refusal } of limits.windows) {
@@ -40,20 +40,24 @@ export class LocalCounts {
     return WITHIN;
   }
 
-  begin({ windows, inFlight }: CountedLimits): void {
+  begin({ windows, inFlight }: CountedLimits, requestId: string): void {
     for (const { counter, windowMs } of windows) {
       const window = this.#openWindow(counter);
       if (window) window.count += 1;
       else this.#open(counter, windowMs);
     }
-    for (const counter of inFlight) this.#flights.set(counter, this.inFlight(counter) + 1);
+    for (const counter of inFlight) {
+      const requests = this.#flights.get(counter);
+      if (requests) requests.add(requestId);
+      else this.#flights.set(counter, new Set([requestId]));
+    }
   }
 
-  end({ inFlight }: CountedLimits): void {
+  end({ inFlight }: CountedLimits, requestId: string): void {
     for (const counter of inFlight) {
-      const left = this.inFlight(counter) - 1;
-      if (left > 0) this.#flights.set(counter, left);
-      else this.#flights.delete(counter);
+      const requests = this.#flights.get(counter);
+      requests?.delete(requestId);
+      if (requests?.size === 0) this.#flights.delete(counter);
     }
   }
 
@@ -62,7 +66,11 @@ export class LocalCounts {
   }
 
   inFlight(counter: string): number {
-    return this.#flights.get(counter) ?? 0;
+    return this.#flights.get(counter)?.size ?? 0;
+  }
+
+  requestsInFlight(counter: string): string[] {
+    return [...(this.#flights.get(counter) ?? [])];
   }
 
   #openWindow(counter: string): Window | null {

@@ -11,13 +11,13 @@ import { createReleases } from './release-in-flight.ts';
 import type { CountedLimits } from './limits-of.ts';
 import { FLIGHT_RETRY_MS, type Verdict, WITHIN } from './local-counts.ts';
 
-/** Commands that a connection which stopped answering may hold. */
-const COMMANDS_WAITING_MAX = 1_000;
+/** Commands that wait for their answer: one for each connection that a gateway may have. */
+const COMMANDS_WAITING_MAX = 10_000;
 
 /**
  * Checks a request against all its limits and counts it in all of them, or, where one is exceeded, in none. Requests in
  * flight are members of a sorted set that end by themselves when their lease does, so a process that was killed leaves
- * nothing for longer. KEYS: windows, then sets of requests in flight. ARGV: number of windows,
+ * nothing for longer; one that lives renews them. KEYS: windows, then sets of requests in flight. ARGV: number of windows,
  * `max` and length of each; lease, id of the request, `max` of each set. Answers the position of what is exceeded, from
  * 1, and the milliseconds until its window ends; or 0.
  */
@@ -43,6 +43,13 @@ for i = windows + 1, #KEYS do
 end
 return {0, 0}`;
 
+/** Adds requests in flight, or renews them. KEYS: their set. ARGV: lease, then ids. */
+const HOLD = `
+local time = redis.call('TIME')
+local ends = time[1] * 1000 + math.floor(time[2] / 1000) + tonumber(ARGV[1])
+for i = 2, #ARGV do redis.call('ZADD', KEYS[1], ends, ARGV[i]) end
+redis.call('PEXPIRE', KEYS[1], ARGV[1])`;
+
 const COUNT_IN_FLIGHT = `
 local time = redis.call('TIME')
 return redis.call('ZCOUNT', KEYS[1], time[1] * 1000 + math.floor(time[2] / 1000), '+inf')`;
@@ -57,6 +64,16 @@ const ADMIT_SCRIPT = defineScript({
   transformReply: ([position, windowLeftMs]: [number, number]) => ({ position, windowLeftMs }),
 });
 
+const HOLD_SCRIPT = defineScript({
+  SCRIPT: HOLD,
+  NUMBER_OF_KEYS: 1,
+  parseCommand(parser, counter: string, values: (string | number)[]) {
+    parser.pushKey(counter);
+    parser.push(...values.map(String));
+  },
+  transformReply: (reply: null) => reply,
+});
+
 const COUNT_SCRIPT = defineScript({
   SCRIPT: COUNT_IN_FLIGHT,
   NUMBER_OF_KEYS: 1,
@@ -65,8 +82,6 @@ const COUNT_SCRIPT = defineScript({
   },
   transformReply: (reply: number) => reply,
 });
-
-type Held = { limits: CountedLimits; requestId: string };
 
 type CountsOptions = RedisAddress & { leaseMs: number; logger: Logger };
 
@@ -81,8 +96,7 @@ export function createRedisCounts({ leaseMs, logger, ...address }: CountsOptions
   const releases = createReleases(leaseMs, (counter, ids) => client.zRem(counter, ids));
   client.on('ready', releases.retry);
   return {
-    async admit({ limits, requestId }: Held): Promise<Verdict> {
-      const { windows, flights } = limits;
+    async admit({ windows, flights }: CountedLimits, requestId: string): Promise<Verdict> {
       const { position, windowLeftMs } = await client.admitRequest(
         [...windows, ...flights].map(({ counter }) => counter),
         [
@@ -98,9 +112,12 @@ export function createRedisCounts({ leaseMs, logger, ...address }: CountsOptions
       const retryAfterMs = position > windows.length ? FLIGHT_RETRY_MS : windowLeftMs;
       return { kind: 'exceeded', refusal: exceeded.refusal, retryAfterMs };
     },
+    leaseMs,
+    hold: (counter: string, requestIds: string[]) =>
+      client.holdInFlight(counter, [leaseMs, ...requestIds]),
     /** Not waited for: during an outage it is done later. */
-    end({ limits, requestId }: Held): void {
-      for (const { counter } of limits.flights) releases.release(counter, requestId);
+    end(counters: readonly string[], requestId: string): void {
+      for (const counter of counters) releases.release(counter, requestId);
     },
     inWindow: async (counter: string): Promise<number> => Number((await client.get(counter)) ?? 0),
     inFlight: (counter: string): Promise<number> => client.countInFlight(counter),
@@ -112,7 +129,11 @@ export function createRedisCounts({ leaseMs, logger, ...address }: CountsOptions
 function connect(address: RedisAddress, logger: Logger) {
   const client = createClient({
     ...redisOptions(address),
-    scripts: { admitRequest: ADMIT_SCRIPT, countInFlight: COUNT_SCRIPT },
+    scripts: {
+      admitRequest: ADMIT_SCRIPT,
+      holdInFlight: HOLD_SCRIPT,
+      countInFlight: COUNT_SCRIPT,
+    },
     disableOfflineQueue: true,
     commandsQueueMaxLength: COMMANDS_WAITING_MAX,
   });

@@ -157,6 +157,49 @@ test('a gateway that was killed holds its places no longer than their lease', as
   }
 });
 
+test('a gateway that lives holds its places for longer than their lease', async () => {
+  const limits = atOnce(1);
+  await using counters = await startConnected({ leaseMs: 900 });
+  const request = admitted(await counters.admit(limits));
+  const redis = await connectTestRedis();
+  const endMs = async () => {
+    const [member] = await redis.zRangeWithScores(String(limits.flights[0]?.counter), 0, -1);
+    return member?.score ?? Number.NaN;
+  };
+  try {
+    const firstMs = await endMs();
+    await eventually(async () => expect(await endMs()).toBeGreaterThan(firstMs + 1_800));
+    expect(await one.admit(limits)).toMatchObject({ kind: 'exceeded', refusal: 'flight' });
+    request.end();
+    await eventually(async () => admitted(await one.admit(limits)).end());
+  } finally {
+    redis.destroy();
+  }
+});
+
+test('what gateways have in flight when a limit is set counts at each from its next request on', async () => {
+  const limits = atOnce(7);
+  const unlimited = { ...limits, flights: [] };
+  for (let count = 0; count < 3; count += 1) {
+    admitted(await one.admit(unlimited));
+    admitted(await two.admit(unlimited));
+  }
+  const fourth = admitted(await one.admit(limits));
+  expect(await two.admit(limits)).toMatchObject({ kind: 'exceeded', refusal: 'flight' });
+  expect(await one.admit(limits)).toMatchObject({ kind: 'exceeded', refusal: 'flight' });
+  fourth.end();
+  await eventually(async () => admitted(await two.admit(limits)).end());
+});
+
+test('thousands of requests in one turn of a gateway are all counted with the others', async () => {
+  lines.length = 0;
+  const limits = perWindow(600);
+  const asked = Array.from({ length: 3_000 }, () => one.admit(limits));
+  const kinds = (await Promise.all(asked)).map(({ kind }) => kind);
+  expect(kinds.filter((kind) => kind === 'admitted')).toHaveLength(600);
+  expect(lines).toEqual([]);
+});
+
 test(
   'places of requests that ended while Redis was away are free once it is back',
   { timeout: 60_000 },

@@ -7,6 +7,7 @@ import { countUnsharedRequest, reportLimitsShared, reportLimitsUnshared } from '
 import type { CountedLimits } from './limits-of.ts';
 import { LocalCounts, type Verdict } from './local-counts.ts';
 import type { RedisCounts } from './redis-counts.ts';
+import { createRenewals, type Renewals } from './renew-in-flight.ts';
 
 /** After a failure nobody asks for this long, so that a hanging Redis costs one request, not every one, its wait. */
 const REST_MS = 1_000;
@@ -30,20 +31,31 @@ export type Admission = Exclude<Verdict, { kind: 'within' }> | { kind: 'admitted
 export class RequestCounters implements AsyncDisposable {
   readonly #options: CountersOptions;
   readonly #local = new LocalCounts();
+  /** Null where no Redis is configured. */
+  readonly #renewals: Renewals | null;
   #isAway = false;
   #restUntilMs = 0;
 
   constructor(options: CountersOptions) {
     this.#options = options;
+    const { redis } = options;
+    this.#renewals =
+      redis &&
+      createRenewals({
+        leaseMs: redis.leaseMs,
+        requestsInFlight: (counter) => this.#local.requestsInFlight(counter),
+        hold: redis.hold,
+      });
   }
 
   /**
    * Never throws and never waits long. What is exceeded holds no place. What this process has in flight counts where
-   * Redis knows of less, because the limit was set since.
+   * Redis knows of less.
    */
   async admit(limits: CountedLimits): Promise<Admission> {
-    if (limits.windows.length + limits.flights.length === 0) return this.#begin(limits);
-    const held = { limits, requestId: newId() };
+    const requestId = newId();
+    this.#renewals?.follow(limits);
+    if (limits.windows.length + limits.flights.length === 0) return this.#begin(limits, requestId);
     const { redis } = this.#options;
     let isAsked = false;
     // What is refused here is not asked about: Redis would count it in its window.
@@ -52,15 +64,16 @@ export class RequestCounters implements AsyncDisposable {
       ? null
       : await this.#ask((counts) => {
           isAsked = true;
-          return counts.admit(held);
+          return counts.admit(limits, requestId);
         });
     const verdict = this.#verdict(limits, shared);
-    if (verdict.kind === 'exceeded') {
-      // Redis may still admit, late, what it was asked about. In its window the request stays counted.
-      if (isAsked && shared?.kind !== 'exceeded') redis?.end(held);
-      return verdict;
+    if (verdict.kind !== 'exceeded') return this.#begin(limits, requestId);
+    // Redis may still admit, late, what it was asked about. In its window the request stays counted.
+    if (isAsked && shared?.kind !== 'exceeded') {
+      const counters = limits.flights.map(({ counter }) => counter);
+      redis?.end(counters, requestId);
     }
-    return this.#begin(limits, () => redis?.end(held));
+    return verdict;
   }
 
   #verdict(limits: CountedLimits, shared: Verdict | null): Verdict {
@@ -68,15 +81,21 @@ export class RequestCounters implements AsyncDisposable {
     return shared.kind === 'within' ? this.#local.flightVerdict(limits) : shared;
   }
 
-  #begin(limits: CountedLimits, endShared?: () => void): Admission {
-    this.#local.begin(limits);
+  #begin(limits: CountedLimits, requestId: string): Admission {
+    this.#local.begin(limits, requestId);
     return {
       kind: 'admitted',
       end: () => {
-        this.#local.end(limits);
-        endShared?.();
+        this.#local.end(limits, requestId);
+        this.#options.redis?.end(this.#toldOf(limits), requestId);
       },
     };
+  }
+
+  /** Where Redis may hold the request: under the limits it had, and under those that were set since. */
+  #toldOf({ flights, inFlight }: CountedLimits): string[] {
+    const limited = new Set(flights.map(({ counter }) => counter));
+    return inFlight.filter((counter) => limited.has(counter) || this.#renewals?.follows(counter));
   }
 
   /**
@@ -102,6 +121,7 @@ export class RequestCounters implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#renewals?.[Symbol.dispose]();
     await this.#options.redis?.[Symbol.asyncDispose]();
   }
 
