@@ -81,13 +81,17 @@ async function passOn(
   agent: Agent,
 ): Promise<{ status: number; body: Buffer }> {
   const { method, url, headers } = incoming;
+  const body = await readAll(incoming);
   const call = request(new URL(url ?? '/', target), {
     agent,
     method: method ?? 'GET',
     headers,
   });
-  call.end(await readAll(incoming));
-  const [answer] = (await once(call, 'response')) as [IncomingMessage];
+  const answered = once(call, 'response');
+  // A kept connection may end at any time, also behind an answer.
+  call.on('error', () => undefined);
+  call.end(body);
+  const [answer] = (await answered) as [IncomingMessage];
   return { status: answer.statusCode ?? 0, body: await readAll(answer) };
 }
 
