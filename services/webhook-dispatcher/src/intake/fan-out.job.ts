@@ -14,7 +14,7 @@ import { inPortions, storePortion } from './store-portion.ts';
 import { withSubscribers } from './subscribed-events.ts';
 
 /** Events that are read for one transaction, which takes as many of them as it may have deliveries. */
-const EVENTS_MAX = 50;
+const EVENTS_MAX = 10;
 /**
  * Deliveries of one transaction: few, because what this process takes in and sends for others waits for its CPU
  * meanwhile. One of 1,000 makes the events of others come three times as late, and no more deliveries are sent.
