@@ -364,3 +364,17 @@ describe('partitions', () => {
         lateral (select uuid_v7_floor(now() + weeks * interval '1 week') as id) as delivery`);
   });
 });
+
+test('what was set aside for as long as events are kept is ended, and nothing younger', async () => {
+  const [old, young] = [idAt(Date.now() - (KEEP_DAYS + 1) * DAY_MS), idAt(Date.now() - DAY_MS)];
+  for (const id of [old, young]) {
+    await database.db.query(sql`
+      insert into set_aside_events (
+        account_id, event_id, type, resource_id, source, sequence, occurred_at, has_own_url, body_rest
+      )
+      values (${newId()}, ${id}, 'charge.pix.created', ${newId()}, 'api', 1, now(), false, '')`);
+  }
+  await enforceRetention(database.db, KEEP_DAYS);
+  const left = await database.db.query(sql`select event_id as id from set_aside_events`);
+  expect(left).toEqual([{ id: young }]);
+});

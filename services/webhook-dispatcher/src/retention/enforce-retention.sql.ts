@@ -2,6 +2,7 @@ import { dropPartitions, ensurePartitions } from '@pixmesh/postgres/keep-partiti
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
 
+import { endOldSetAside } from './end-old-set-aside.sql.ts';
 import { endOldWaiting } from './end-old-waiting.sql.ts';
 
 /**
@@ -17,6 +18,7 @@ export async function enforceRetention(db: Queryable, keepDays: number): Promise
     drop: sql`drop_old_history_partitions(${keepDays})`,
   };
   await ensurePartitions(db, history);
+  await endOldSetAside(db, keepDays);
   await endOldWaiting(db, keepDays);
   return await dropPartitions(db, history);
 }
