@@ -30,7 +30,9 @@ export function startIntake(parts: Parts): Consumers {
   const signal = createWakeSignal();
   const behind = createAccountsBehind(signal);
   const storing = { db, scheduleClock: clock, wakeSenders, sender, behind };
-  use('fan-out', startFanOut({ ...storing, logger, signal }));
+  const isIntake = config.ROLES.includes('intake');
+  // What a replay sets aside elsewhere is found by those that poll.
+  if (isIntake) use('fan-out', startFanOut({ ...storing, logger, signal }));
   const intake = createIntake({ ...storing, clock: systemClock, isDispatched });
   const applications = applicationEventsIntake({ db, logger, clock, wakeSenders });
   return use(
@@ -41,7 +43,7 @@ export function startIntake(parts: Parts): Consumers {
       db,
       logger,
       groups: [resourceEventsIntake(intake), applications],
-      replaysOnly: !config.ROLES.includes('intake'),
+      replaysOnly: !isIntake,
       onFatal: endProcess,
     }),
   );

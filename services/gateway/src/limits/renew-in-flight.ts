@@ -9,6 +9,8 @@ type Hold = (counter: string, requestIds: string[]) => Promise<unknown>;
 export type Renewals = Disposable & {
   /** To be called before a request is counted in Redis: it has to know what else is in flight here. */
   follow(limits: CountedLimits): void;
+  /** To be called when the request has begun here: a renewal beside the question has not seen it. */
+  keep(limits: CountedLimits): void;
   /** Whether Redis was told what is in flight there. */
   follows(counter: string): boolean;
 };
@@ -25,6 +27,7 @@ export function createRenewals(options: {
 }): Renewals {
   const limited = new Set<string>();
   let timer: NodeJS.Timeout | null = null;
+  let isStopped = false;
   return {
     follow: ({ flights, inFlight }) => {
       // A limit that was removed.
@@ -33,15 +36,23 @@ export function createRenewals(options: {
       }
       for (const { counter } of flights) {
         if (limited.has(counter)) continue;
-        limited.add(counter);
         renew(counter);
       }
-      if (limited.size > 0)
-        timer ??= setInterval(renewAll, options.leaseMs * RENEWED_AFTER).unref();
+      keep({ flights });
     },
+    keep,
     follows: (counter) => limited.has(counter),
-    [Symbol.dispose]: stop,
+    [Symbol.dispose]: () => {
+      isStopped = true;
+      stop();
+    },
   };
+
+  function keep({ flights }: Pick<CountedLimits, 'flights'>): void {
+    for (const { counter } of flights) limited.add(counter);
+    if (limited.size === 0 || isStopped) return;
+    timer ??= setInterval(renewAll, options.leaseMs * RENEWED_AFTER).unref();
+  }
 
   function renewAll(): void {
     for (const counter of limited) {

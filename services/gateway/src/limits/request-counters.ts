@@ -83,6 +83,7 @@ export class RequestCounters implements AsyncDisposable {
 
   #begin(limits: CountedLimits, requestId: string): Admission {
     this.#local.begin(limits, requestId);
+    this.#renewals?.keep(limits);
     return {
       kind: 'admitted',
       end: () => {

@@ -10,6 +10,8 @@ export type AccountsBehind = {
   add(events: readonly { accountId: string }[]): void;
   /** For the fan-out, when it has looked at an account. */
   note(accountId: string, isBehind: boolean): void;
+  /** For the fan-out, when it has found nothing of anybody. */
+  clear(): void;
 };
 
 export function createAccountsBehind(signal: Pick<WakeSignal, 'notify'>): AccountsBehind {
@@ -24,5 +26,6 @@ export function createAccountsBehind(signal: Pick<WakeSignal, 'notify'>): Accoun
       if (isBehind) accounts.add(accountId);
       else accounts.delete(accountId);
     },
+    clear: () => accounts.clear(),
   };
 }

@@ -25,7 +25,7 @@ export function countSetAsideStatement(): Statement {
     'set_aside_count',
     sql`
       with recursive ${accounts}
-      select counted.count, coalesce(extract(epoch from now() - oldest.at), 0)::float8 as "oldestSeconds"
+      select counted.count, greatest(extract(epoch from now() - oldest.at), 0)::float8 as "oldestSeconds"
       from (
         select count(*)::int as count
         from (

@@ -8,7 +8,7 @@ export const SHARE_MAX = 1_000;
 /** Of an account whose events wait already. */
 const USED_UP = Number.POSITIVE_INFINITY;
 /** History of so long ago is always retained, and of so soon prepared. */
-const NOW_MS = 24 * 60 * 60 * 1000;
+const NOW_MS = 7 * 24 * 60 * 60 * 1000;
 
 /**
  * The share of each account: what one transaction takes, and at least one event. Where something of an account waits

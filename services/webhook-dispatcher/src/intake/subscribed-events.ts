@@ -19,8 +19,8 @@ export type SubscribedEvent = AssembledEvent & {
 type Subscribers = Pick<SubscribedEvent, 'subscriberIds' | 'seen'>;
 
 /** Deliveries that an event makes at most. */
-export function deliveriesMaxOf({ subscriberIds }: SubscribedEvent): number {
-  return subscriberIds.length + 1;
+export function deliveriesMaxOf({ own, subscriberIds }: SubscribedEvent): number {
+  return subscriberIds.length + (own === null ? 0 : 1);
 }
 
 /** Events without a receiver are left out: nothing is stored of them. */
@@ -28,9 +28,22 @@ export async function withSubscribers(
   db: Queryable,
   events: readonly AssembledEvent[],
 ): Promise<SubscribedEvent[]> {
-  if (events.length === 0) return [];
-  const read = events.length <= READ_TOGETHER_MAX ? readTogether : readIds;
-  const subscribers = await read(db, events);
+  if (events.length > READ_TOGETHER_MAX) return await withSubscriberIds(db, events);
+  return withReceivers(events, await readTogether(db, events));
+}
+
+/** The same with the ids of the endpoints alone, as a transaction needs them that reads the endpoints anyway. */
+export async function withSubscriberIds(
+  db: Queryable,
+  events: readonly AssembledEvent[],
+): Promise<SubscribedEvent[]> {
+  return withReceivers(events, await readIds(db, events));
+}
+
+function withReceivers(
+  events: readonly AssembledEvent[],
+  subscribers: readonly Subscribers[],
+): SubscribedEvent[] {
   return events.flatMap((event, place) => {
     const found = subscribers[place] ?? { subscriberIds: [], seen: null };
     if (event.own === null && found.subscriberIds.length === 0) return [];
