@@ -206,7 +206,7 @@ test('a request whose client has left before its work is not forwarded', async (
   expect(first.owners.charges.requests).toHaveLength(forwarded);
 });
 
-test('a place that nobody renews is free after ten seconds', async () => {
+test('a place is leased for ten seconds at most', async () => {
   const tenant = await first.createTenant();
   await limitKey(tenant, { requests_in_flight_max: 1 });
   const held = holdAnswers();

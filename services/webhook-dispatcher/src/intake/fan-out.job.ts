@@ -46,10 +46,10 @@ export function startFanOut(deps: FanOutDeps): PollingLoop {
     last = account;
     const startedMs = performance.now();
     const attributes = { 'pixmesh.account_id': account };
-    const isDone = await withSpan('fan out events', { parent: null, attributes }, () =>
+    const isFound = await withSpan('fan out events', { parent: null, attributes }, () =>
       fanOut(account),
     );
-    if (!isDone) return { pauseMs: 0, gatherMs: ELSEWHERE_MS };
+    if (!isFound) return { pauseMs: 0, gatherMs: ELSEWHERE_MS };
     // Half of the time is left to what is new. What is set aside meanwhile does not end this pause.
     return { pauseMs: 0, gatherMs: 2 * (performance.now() - startedMs) };
   }

@@ -20,6 +20,13 @@ const REJOIN_TIMEOUT_MS = 60_000;
 /** A closed port: nothing is sent. */
 const NO_RECEIVER = 9;
 
+function intakeEnvironment(databaseUrl: string, topicPrefix: string): NodeJS.ProcessEnv {
+  return {
+    ...testEnvironment({ databaseUrl, topicPrefix, receiverPort: NO_RECEIVER }),
+    ROLES: 'intake',
+  };
+}
+
 test(
   'an intake that dies right behind a commit, before it woke a sender, leaves nothing out and nothing twice',
   async () => {
@@ -27,12 +34,7 @@ test(
     await using database = await createTestDatabase('webhook_dispatcher');
     const { db } = database;
     await using topic = await openResourceTopics(topicPrefix);
-    const { ROLES: _roles, ...settings } = testEnvironment({
-      databaseUrl: database.url,
-      topicPrefix,
-      receiverPort: NO_RECEIVER,
-    });
-    const env = { ...settings, ROLES: 'intake' };
+    const env = intakeEnvironment(database.url, topicPrefix);
     const application = anApplication();
     await storeEndpoint(db, application.owner);
     const url = 'http://own.receiver.example.com/hook';
@@ -73,12 +75,7 @@ test(
     await using database = await createTestDatabase('webhook_dispatcher');
     const { db } = database;
     await using topic = await openResourceTopics(topicPrefix);
-    const { ROLES: _roles, ...settings } = testEnvironment({
-      databaseUrl: database.url,
-      topicPrefix,
-      receiverPort: NO_RECEIVER,
-    });
-    const env = { ...settings, ROLES: 'intake' };
+    const env = intakeEnvironment(database.url, topicPrefix);
     const application = anApplication();
     for (let count = 0; count < ENDPOINTS; count += 1) await storeEndpoint(db, application.owner);
     const events = Array.from({ length: EVENTS }, () => application.anEvent());

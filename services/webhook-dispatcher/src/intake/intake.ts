@@ -1,9 +1,9 @@
 import type { EventName } from '@pixmesh/contracts/events/event-catalogue';
 import { AppError } from '@pixmesh/kernel/app-error';
-import { timeOfId } from '@pixmesh/kernel/ids';
 import { createMicroBatcher, writeOrHalve } from '@pixmesh/postgres/micro-batcher';
 import { withSpan } from '@pixmesh/telemetry/tracing';
 
+import { isOfNow } from './is-of-now.ts';
 import { type IncomingEvent, readEvent, type ResourceEvent } from './read-event.ts';
 import { storeEvents, type StoreEventsDeps } from './store-events.ts';
 
@@ -69,19 +69,17 @@ async function storeBatch(
  * Ids and codes only: messages of the database may quote the row.
  * @throws AppError `DEPENDENCY_UNAVAILABLE` while there is no partition for events of now: the event is not wrong
  */
-function unstorable({ eventId }: IncomingEvent, refusal: unknown): AppError {
+function unstorable(event: IncomingEvent, refusal: unknown): AppError {
   const { code, constraint, name } = refusal as Error & { code?: string; constraint?: string };
   // No partition takes its id: those of its time are dropped, and with them what would show a repetition.
   const isOutOfTime = code === CHECK_VIOLATION && constraint === undefined;
-  if (isOutOfTime && Math.abs(timeOfId(eventId).getTime() - Date.now()) <= NOW_MS) {
+  if (isOutOfTime && isOfNow(event)) {
     throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'no partition for events of now' });
   }
   const cause = isOutOfTime ? 'older than the retained history' : (constraint ?? code ?? name);
   return new AppError('MESSAGE_INVALID', {
-    message: `event ${eventId} cannot be stored: ${cause}`,
+    message: `event ${event.eventId} cannot be stored: ${cause}`,
   });
 }
 
 const CHECK_VIOLATION = '23514';
-/** History of so long ago is always retained, and of so soon prepared. */
-const NOW_MS = 7 * 24 * 60 * 60 * 1000;

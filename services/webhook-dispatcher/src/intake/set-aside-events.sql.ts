@@ -1,4 +1,5 @@
 import type { AccountId } from '@pixmesh/kernel/ids';
+import { accountsInTurn } from '@pixmesh/postgres/accounts-in-turn';
 import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
@@ -63,19 +64,21 @@ export async function setEventsAside(
   );
 }
 
-/** The account behind `after` of which something is set aside, and after the last one the first; null where nothing is. */
+/** The account whose turn is next behind `after`; null where nothing is set aside. */
 export async function nextAccountBehind(
   db: Queryable,
   after: AccountId,
 ): Promise<AccountId | null> {
+  const accounts = accountsInTurn({
+    table: sql`set_aside_events`,
+    isWork: sql`true`,
+    after,
+    limit: 1,
+  });
   const rows = await db.query<{ accountId: AccountId }>(
     named(
       'set_aside_next_account',
-      sql`
-        (select account_id as "accountId" from set_aside_events where account_id > ${after} order by account_id limit 1)
-        union all
-        (select account_id from set_aside_events order by account_id limit 1)
-        limit 1`,
+      sql`with recursive ${accounts} select ring_account as "accountId" from ring where turn = 1`,
     ),
   );
   return rows[0]?.accountId ?? null;

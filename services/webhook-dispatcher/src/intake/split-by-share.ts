@@ -1,19 +1,16 @@
-import { timeOfId } from '@pixmesh/kernel/ids';
-
 import type { AccountsBehind } from './accounts-behind.ts';
+import { isOfNow } from './is-of-now.ts';
 import { deliveriesMaxOf, type SubscribedEvent } from './subscribed-events.ts';
 
 /** Deliveries of one account in a batch, and of all accounts in a transaction. */
 export const SHARE_MAX = 1_000;
 /** Of an account whose events wait already. */
 const USED_UP = Number.POSITIVE_INFINITY;
-/** History of so long ago is always retained, and of so soon prepared. */
-const NOW_MS = 7 * 24 * 60 * 60 * 1000;
 
 /**
  * The share of each account: what one transaction takes, and at least one event. Where something of an account waits
- * already, all of it does, so that its newest events do not go first. An event that may be too old to be stored is
- * tried now: nobody hears of a refusal later.
+ * already, all of it does, so that its newest events do not go first. An event that may be too old to be stored never
+ * waits: only the intake can refuse its message.
  */
 export function splitByShare(
   events: readonly SubscribedEvent[],
@@ -30,8 +27,4 @@ export function splitByShare(
     (isWithin || !isOfNow(event) ? shares : others).push(event);
   }
   return { shares, others };
-}
-
-function isOfNow({ eventId }: { eventId: string }): boolean {
-  return Math.abs(timeOfId(eventId).getTime() - Date.now()) <= NOW_MS;
 }
