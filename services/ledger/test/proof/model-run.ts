@@ -28,7 +28,7 @@ const ACCOUNTS = 4;
 const ROUNDS_PER_WORLD = 8;
 const ROUND_MAX = 500;
 const BATCH_MAX = 120;
-/** So many times its steps a run may take until each outcome has come. */
+/** So many times its steps a run may take until each outcome has come, and a crash at each place. */
 const EXTENSION_MAX = 4;
 const TRIES_MAX = 100;
 /** At each of the places around the statements and the commit of a batch. */
@@ -40,6 +40,8 @@ export type ModelOptions = {
   steps: number;
   /** Outcomes that have to come: the run goes on for those that chance has kept back, within a bound. */
   words?: readonly string[];
+  /** Places at which a process has to die or lose its connection, in the same way. */
+  places?: readonly CrashPlace[];
   url: string;
   db: Database;
   parts?: ProcessParts;
@@ -67,9 +69,13 @@ export async function runModel(options: ModelOptions): Promise<ModelReport> {
   return report;
 }
 
-function isOver({ steps, words = [] }: ModelOptions, report: ModelReport): boolean {
+function isOver(options: ModelOptions, report: ModelReport): boolean {
+  const { steps, words = [], places = [] } = options;
   if (report.breaks.length > 0 || report.steps >= steps * EXTENSION_MAX) return true;
-  return report.steps >= steps && words.every((word) => report.words.has(word));
+  const hasAll =
+    words.every((word) => report.words.has(word)) &&
+    places.every((place) => report.crashes.has(place));
+  return report.steps >= steps && hasAll;
 }
 
 type World = {
