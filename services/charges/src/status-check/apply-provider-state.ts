@@ -14,7 +14,13 @@ import { endRefund } from '#refunds/end-refund.ts';
 import { bookReturn, type BookReturnDeps } from '#returns/book-return.ts';
 import { endSuspended, recordUnbooked } from '#suspense/end-suspended.ts';
 
-import { type CheckStep, decideCheck, type NextCheck, type ProviderState } from './decide-check.ts';
+import {
+  type CheckStep,
+  decideCheck,
+  type NextCheck,
+  type ProviderState,
+  type Recorded,
+} from './decide-check.ts';
 import { loadRecordedMoney, type RecordedMoneyDeps, type ShownMoney } from './recorded-money.ts';
 
 /** Refunds that one check ends at most; a Pix has no more of them in a lifetime. */
@@ -43,6 +49,7 @@ export async function applyProviderState(
   charge: ChargeRow,
   state: ProviderState & ShownMoney,
 ): Promise<StateApplied> {
+  if (await recordFirstPix(deps, charge, state)) return 'ended';
   const endedRefunds = new Set<string>();
   let current: ChargeRow | null = charge;
   for (let round = 0; round < ROUNDS_MAX && current !== null; round += 1) {
@@ -64,6 +71,24 @@ export async function applyProviderState(
     current = await findAnyCharge(deps.db, charge.id);
   }
   return 'soon';
+}
+
+/**
+ * The one Pix that pays a pending charge is recorded without asking what is recorded of it: the record itself refuses
+ * one that is. Where it does, or the charge has moved, nothing is written, and the check goes on by what is recorded.
+ */
+async function recordFirstPix(
+  deps: ApplyStateDeps,
+  charge: ChargeRow,
+  state: ProviderState,
+): Promise<boolean> {
+  const { leaseToken } = charge;
+  if (leaseToken === null || state.received.some(({ returns }) => returns.length > 0)) return false;
+  const { steps, next } = decideCheck(charge, state, NOTHING_RECORDED);
+  const [step, ...others] = steps;
+  if (step?.kind !== 'record_pix' || others.length > 0 || next !== 'rest') return false;
+  if (step.disposition.kind !== 'credit') return false;
+  return (await recordReceived(deps, charge, { ...step, endedLease: leaseToken })) !== null;
 }
 
 /** One commit. Returns the charge after it, null where it has moved since it was read. */
@@ -129,6 +154,15 @@ const REMOVALS = {
     event: 'charge.pix.canceled',
   },
 } as const;
+
+const NOTHING_RECORDED: Recorded = {
+  received: new Map(),
+  returns: new Map(),
+  refunds: new Set(),
+  disputed: new Set(),
+  won: new Set(),
+  endedRefunds: new Set(),
+};
 
 const ignored = counter(
   'charge_happenings_ignored_total',

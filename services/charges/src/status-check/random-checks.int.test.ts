@@ -9,6 +9,7 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { leaseCharge } from '#charge/charge-checks.sql.ts';
 import { findAnyCharge } from '#charge/charges.sql.ts';
 import { createChargeMoves } from '#charge/move-charges.sql.ts';
 import { createCreditedCharges } from '#received/credited-charges.sql.ts';
@@ -57,7 +58,11 @@ const eventAtAcquirer = fc.oneof(
     part: fc.boolean(),
     nature: fc.constantFrom('ORIGINAL', 'MED_FRAUDE'),
   }),
-  fc.record({ kind: fc.constant('check' as const), times: fc.integer({ min: 1, max: 4 }) }),
+  fc.record({
+    kind: fc.constant('check' as const),
+    times: fc.integer({ min: 1, max: 4 }),
+    leased: fc.boolean(),
+  }),
   fc.record({ kind: fc.constant('ledger' as const) }),
   fc.record({
     kind: fc.constant('removal' as const),
@@ -65,6 +70,8 @@ const eventAtAcquirer = fc.oneof(
   }),
 );
 
+/** Over before the next event. */
+const LEASE_MS = 1;
 let lives = 0;
 
 async function live(
@@ -90,7 +97,8 @@ async function live(
     } else if (event.kind === 'return' && pix) {
       returnOf(pix, { id: `r${index}`, nature: event.nature, isPart: event.part });
     } else if (event.kind === 'check') {
-      await Promise.all(Array.from({ length: event.times }, () => check(id, state)));
+      const read = event.leased ? lease : find;
+      await Promise.all(Array.from({ length: event.times }, () => check(id, state, read)));
     } else if (event.kind === 'ledger') await credit(id);
   }
   await credit(id);
@@ -114,8 +122,13 @@ async function find(id: ChargeId) {
   return charge;
 }
 
-async function check(id: ChargeId, state: ProviderState) {
-  return await applyProviderState(deps, await find(id), structuredClone(state));
+/** As the job and callbacks check it; one that another check holds is read without a lease. */
+async function lease(id: ChargeId) {
+  return (await leaseCharge(database.db, id, LEASE_MS)) ?? (await find(id));
+}
+
+async function check(id: ChargeId, state: ProviderState, read = find) {
+  return await applyProviderState(deps, await read(id), structuredClone(state));
 }
 
 /** Checks until none is requested any more. */
