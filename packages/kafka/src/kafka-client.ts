@@ -7,6 +7,7 @@ import { type Admin, type AdminConfig, Kafka, logLevel } from 'kafkajs';
 import { pino } from 'pino';
 
 import type { BrokerAccess, KafkaSecurity } from './broker-access.ts';
+import { dropEmptyPartitions } from './filled-partitions.ts';
 import { restIdleConnections } from './idle-connections.ts';
 
 const CONNECTION_TIMEOUT_MS = 3_000;
@@ -34,6 +35,7 @@ export type KafkaOptions = BrokerAccess & {
   signal?: AbortSignal;
 };
 
+dropEmptyPartitions();
 restIdleConnections();
 
 /** The one way to a broker: Nagle off, explicit timeouts, and the library's noise kept out of our log. */
