@@ -153,21 +153,26 @@ test('a read goes on at another process where one was cut off in its answer', as
   expect((await client.request(aCall({}))).body.toString()).toBe('whole');
 });
 
-test('a creation is made at another process where one accepts and stands still', async () => {
-  const peer = new URL(await listen((_request, response) => response.writeHead(201).end(), ledger));
-  let accepted = 0;
-  const port = createTcpServer((socket) => {
-    accepted += 1;
-    if (accepted === 1) return;
-    const onward = connect(Number(peer.port), peer.hostname);
-    onward.pipe(socket).pipe(onward);
-  }).listen(0, '127.0.0.1');
-  await once(port, 'listening');
-  onTestFinished(() => void port.close());
-  const client = openClient(urlOf(port), payouts);
-  expect(await client.request(aCall({ method: 'POST' }))).toMatchObject({ status: 201 });
-  expect(accepted).toBe(2);
-});
+test.each([1, 3])(
+  'a creation is made in time at another process where %d connections were accepted by one that stands still',
+  async (still) => {
+    const peer = await listen((_request, response) => response.writeHead(201).end(), ledger);
+    const { hostname, port: peerPort } = new URL(peer);
+    let accepted = 0;
+    const port = createTcpServer((socket) => {
+      accepted += 1;
+      if (accepted <= still) return;
+      const onward = connect(Number(peerPort), hostname);
+      onward.pipe(socket).pipe(onward);
+    }).listen(0, '127.0.0.1');
+    await once(port, 'listening');
+    onTestFinished(() => void port.close());
+    const client = openClient(urlOf(port), payouts);
+    const call = aCall({ method: 'POST', deadline: deadlineIn(5_000) });
+    expect(await client.request(call)).toMatchObject({ status: 201 });
+    expect(accepted).toBe(still + 1);
+  },
+);
 
 test('connections are made a few at a time, and a peer that stands still keeps the others from no turn', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { createSecureContext } from 'node:tls';
 
 import type { MeshIdentity } from '@pixmesh/certificates/mesh-identity';
@@ -7,6 +8,7 @@ import { createLaps } from '@pixmesh/fair-share/laps';
 import { within } from '@pixmesh/kernel/within';
 import { buildConnector } from 'undici';
 
+import { type ConnectionAttempt, firstConnected } from './first-connected.ts';
 import { NotConnectedError } from './repeat-call.ts';
 
 /**
@@ -25,7 +27,7 @@ const TURN_MS_MAX = 250;
 /**
  * Connects to one service as the owner of `identity`, with the certificate of the moment. Whatever the address is: the
  * other side proves that it is that service, and each connection proves it anew. A few at a time, in equal turns by
- * account; the time limit of one begins with its turn.
+ * account; the time limit of one begins with its turn. Where it takes long, another attempt is made beside it.
  */
 export function meshConnector(
   identity: Pick<MeshIdentity, 'current'>,
@@ -33,39 +35,50 @@ export function meshConnector(
 ): buildConnector.connector {
   let texts = identity.current();
   let connect = connectorWith(texts);
-  const waiting = createLaps<() => void>();
+  const waiting = createLaps<() => Promise<unknown>>();
   let connecting = 0;
   return (options, callback) => {
-    waiting.add(currentAccount(), () => begin(options, callback));
-    beginWaiting();
+    const attempt: ConnectionAttempt = (isWanted) => inTurn(() => connectOnce(options, isWanted));
+    firstConnected(attempt).then(
+      (socket) => callback(null, socket),
+      (cause: unknown) => {
+        callback(new NotConnectedError(`no connection to ${service}`, { cause }), null);
+      },
+    );
   };
 
+  async function inTurn(work: () => Promise<Socket>): Promise<Socket> {
+    const { promise, resolve } = Promise.withResolvers<Socket>();
+    waiting.add(currentAccount(), () => {
+      const connected = work();
+      resolve(connected);
+      return connected;
+    });
+    beginWaiting();
+    return await promise;
+  }
+
   function beginWaiting(): void {
-    for (const connectNext of waiting.take(CONNECTING_MAX - connecting)) {
+    for (const begin of waiting.take(CONNECTING_MAX - connecting)) {
       connecting += 1;
-      connectNext();
+      const ended = begin().catch(() => undefined);
+      void within(TURN_MS_MAX, ended, undefined).finally(() => {
+        connecting -= 1;
+        beginWaiting();
+      });
     }
   }
 
-  function begin(...[options, callback]: Parameters<buildConnector.connector>): void {
-    const connected = new Promise<void>((resolve) => {
-      const fail = (error: unknown): void => {
-        callback(new NotConnectedError(`no connection to ${service}`, { cause: error }), null);
-        resolve();
-      };
-      try {
-        currentConnector()({ ...options, servername: service }, (...[error, socket]) => {
-          if (error !== null) return fail(error);
-          callback(null, socket);
-          resolve();
-        });
-      } catch (error) {
-        fail(error);
-      }
-    });
-    void within(TURN_MS_MAX, connected, undefined).finally(() => {
-      connecting -= 1;
-      beginWaiting();
+  async function connectOnce(
+    options: buildConnector.Options,
+    isWanted: () => boolean,
+  ): Promise<Socket> {
+    if (!isWanted()) throw new Error('another attempt has connected');
+    return await new Promise((resolve, reject) => {
+      currentConnector()({ ...options, servername: service }, (...[error, socket]) => {
+        if (error === null) resolve(socket);
+        else reject(error);
+      });
     });
   }
 

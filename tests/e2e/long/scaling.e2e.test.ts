@@ -34,7 +34,7 @@ const CALLS_HELD = new Map<string, readonly TimedCall['kind'][]>([
   ['ledger', ['payout', 'balance']],
 ]);
 /** A gateway repeats them at another process when one of an owner does not answer. */
-const READS: readonly TimedCall['kind'][] = ['balance', 'list of payouts'];
+const READS: ReadonlySet<TimedCall['kind']> = new Set(['balance', 'list of payouts']);
 const PAYERS = 4;
 const FUNDED_PAYOUTS = 20_000;
 const REST_MS_MAX = 180_000;
@@ -174,7 +174,7 @@ function mayCutOff(
 ): boolean {
   if (!CALLS_HELD.get(service)?.includes(kind)) return false;
   if (what === 'freeze') {
-    const isRepeated = service !== 'gateway' && READS.includes(kind);
+    const isRepeated = service !== 'gateway' && READS.has(kind);
     return !isRepeated && startMs <= toMs && endMs >= fromMs;
   }
   return what === 'kill' && startMs <= fromMs + KILL_SEEN_MS && endMs >= fromMs;
