@@ -35,10 +35,12 @@ const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
 /** Time kept back so that a callee answers before its caller gives up. */
 const HOP_MARGIN_MS = 100;
 /**
- * The share of its time that the first try of a read has: a process that stands still takes it on an open connection
- * and answers nothing, while another one would. Holds, which may be repeated too, may take long at the ledger.
+ * What the first try of a read has of its time: a process that stands still takes it on an open connection and answers
+ * nothing, while another one would, before a client gives up. Holds, which may be repeated too, may take long at the
+ * ledger.
  */
 const FIRST_TRY_SHARE = 0.5;
+const FIRST_TRY_MS_MAX = 2_000;
 
 export type InternalRequest = {
   method: Dispatcher.HttpMethod;
@@ -139,7 +141,7 @@ export function createInternalClient(options: {
 
 function deadlineOfTry(call: InternalRequest, tries: number): Deadline {
   if (tries > 1 || call.method !== 'GET') return call.deadline;
-  return deadlineIn(call.deadline.remainingMs() * FIRST_TRY_SHARE);
+  return deadlineIn(Math.min(call.deadline.remainingMs() * FIRST_TRY_SHARE, FIRST_TRY_MS_MAX));
 }
 
 function accountOf(claims: Claims | null): string | null {
