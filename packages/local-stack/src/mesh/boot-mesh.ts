@@ -10,6 +10,7 @@ import { allocatePorts, type PortBlock } from '../ports/allocate-ports.ts';
 import type { Progress } from '../progress.ts';
 import { clearSecretFiles } from '../secret-files.ts';
 import type { Supervisor } from '../supervisor/supervisor.ts';
+import { requireConnections } from './connection-budget.ts';
 import { startControlServer } from './control-server.ts';
 import { givenValue, loadSettingNames, preferGiven } from './given-settings.ts';
 import { loadCertificates, loadSecrets } from './mesh-secrets.ts';
@@ -58,6 +59,8 @@ export async function bootMesh(input: BootMeshInput): Promise<Mesh> {
   const ports = await allocatePorts(ALL_SLOTS, { keepIn: supervisor.home, log });
   resources.defer(ports.release);
   const settings = await prepareSettings(input, ports);
+  // Asked again by each change of the scale; here before anything is started in vain.
+  await requireConnections(input.scale, settings.infra.postgresUrl);
   resources.use(
     keepIdentitiesFresh(supervisor.home, (error) => {
       log.line(`certificates not renewed: ${(error as Error).message}`);

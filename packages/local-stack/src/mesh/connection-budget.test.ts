@@ -23,3 +23,10 @@ test('a pool size that the shell gives is counted', () => {
   vi.stubEnv('DATABASE_POOL_SIZE', '100');
   expect(findOverdraft(new Map(), 400)).toContain('webhook-dispatcher 1 x 200 + gateway 1 x 108');
 });
+
+test('what others hold of a Postgres that was given is not ours to count on', () => {
+  expect(findOverdraft(new Map(), 240, 40)).toBeNull();
+  expect(findOverdraft(new Map(), 240, 41)).toContain(
+    '= 100 connections, but max_connections 240 leaves 99 beside 41 of other databases',
+  );
+});
