@@ -139,6 +139,83 @@ func TestPlantedMistakes(t *testing.T) {
 	}
 }
 
+var part = regexp.MustCompile(`([a-z-]+) (\d+) x (\d+)`)
+
+// What the chart takes one process of each workload to hold is what its service holds, also with larger pools.
+func TestConnectionsOfPools(t *testing.T) {
+	for _, sizes := range []struct {
+		flag  string
+		holds map[string]int
+	}{
+		{"settings.LOG_LEVEL=info", sources.Connections},
+		{fmt.Sprintf("settings.DATABASE_POOL_SIZE=%d", sources.PoolSize), sources.ConnectionsByPoolSize},
+	} {
+		services := workloadServices(t)
+		_, err := render(helm, chartFolder, "values-production.yaml", "--set-string", sizes.flag, "--set", "postgres.maxConnections=101")
+		if err == nil || !strings.Contains(err.Error(), "too many processes for Postgres") {
+			t.Fatal(err)
+		}
+		found := map[string]bool{}
+		for _, p := range part.FindAllStringSubmatch(err.Error(), -1) {
+			found[p[1]] = true
+			if want := fmt.Sprint(sizes.holds[services[p[1]]]); p[3] != want {
+				t.Errorf("%s: %s holds %s connections in the chart, %s in its service", sizes.flag, p[1], p[3], want)
+			}
+		}
+		if len(found) != len(services) {
+			t.Errorf("%s: counted %v", sizes.flag, found)
+		}
+	}
+}
+
+// Processes that Postgres has too few connections for are refused with the numbers, where it is said what it has.
+func TestTooFewConnections(t *testing.T) {
+	needed := 500 + sources.ReservedConnections
+	for _, one := range []struct {
+		set, flags string
+		fits       bool
+	}{
+		{"production", fmt.Sprintf("postgres.maxConnections=%d", needed), true},
+		{"production", fmt.Sprintf("postgres.maxConnections=%d", needed-1), false},
+		{"production", fmt.Sprintf("postgres.maxConnections=%d,workloads.charges.replicas.max=6", needed), false},
+		{"production", "workloads.charges.replicas.max=12", true},
+		{"production", "postgres=null,workloads.charges.replicas.max=12", true},
+		// Without scalers there are never more than the least: one of each, 164.
+		{"small", fmt.Sprintf("postgres.maxConnections=%d", 164+sources.ReservedConnections), true},
+		{"small", fmt.Sprintf("postgres.maxConnections=%d", 163+sources.ReservedConnections), false},
+		// The scalers of KEDA alone: the intake and the senders may have three.
+		{"small", fmt.Sprintf("keda.enabled=true,postgres.maxConnections=%d", 292+sources.ReservedConnections), true},
+		{"small", fmt.Sprintf("keda.enabled=true,postgres.maxConnections=%d", 291+sources.ReservedConnections), false},
+	} {
+		_, err := render(helm, chartFolder, "values-"+one.set+".yaml", "--set", one.flags)
+		if (err == nil) != one.fits {
+			t.Errorf("%s with %s: %v", one.set, one.flags, err)
+		}
+		if err != nil && !one.fits && !strings.Contains(err.Error(), "connections, but postgres.maxConnections") {
+			t.Errorf("%s with %s: %v", one.set, one.flags, err)
+		}
+	}
+}
+
+// workloadServices are the services of the workloads, by the names of those.
+func workloadServices(t *testing.T) map[string]string {
+	text, err := os.ReadFile(filepath.Join(chartFolder, "values.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var values struct {
+		Workloads map[string]struct{ Service string }
+	}
+	if err := yaml.Unmarshal(text, &values); err != nil {
+		t.Fatal(err)
+	}
+	services := map[string]string{}
+	for name, workload := range values.Workloads {
+		services[name] = workload.Service
+	}
+	return services
+}
+
 // A run that hangs holds up those after it: the export of each minute for less than its alert waits.
 func TestBackup(t *testing.T) {
 	rendered, err := render(helm, chartFolder, "values-production.yaml", "--set", "backup.enabled=true,backup.claim=backups,backup.recipient=age1q")

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { brokerAcls } from '@pixmesh/contracts/internal/broker-rights';
 import { ServiceName } from '@pixmesh/contracts/internal/identities';
 import { PARTITIONS_PER_TOPIC, TOPICS } from '@pixmesh/contracts/topics';
+import { RESERVED_CONNECTIONS } from '@pixmesh/local-stack/mesh/connection-budget';
 import { MESH_SERVICES } from '@pixmesh/local-stack/mesh/mesh-services';
 import { loadSettings } from '@pixmesh/service/load-settings';
 
@@ -31,16 +32,20 @@ const rights = brokerAcls({ prefix: '', tools: false }).map(
   ({ principal, operation, resource, name }) =>
     [principal.replace('User:', ''), operation, resource, name].join(' '),
 );
-/** Database connections that one process of a service may hold. */
-const connections = Object.fromEntries(
-  MESH_SERVICES.map((service) => [service.name, service.connections()]),
-);
+/** Database connections that one process of a service may hold, by its pool size where that is a setting. */
+const connectionsOf = (poolSize?: number) =>
+  Object.fromEntries(MESH_SERVICES.map(({ name, connections }) => [name, connections(poolSize)]));
+/** Of no default. */
+const POOL_SIZE = 41;
 const contracts = {
   settings,
   topics,
   rights,
   partitions: PARTITIONS_PER_TOPIC,
-  connections,
+  connections: connectionsOf(),
+  poolSize: POOL_SIZE,
+  connectionsByPoolSize: connectionsOf(POOL_SIZE),
+  reservedConnections: RESERVED_CONNECTIONS,
   metrics: metricNames(),
 };
 process.stdout.write(JSON.stringify(contracts));

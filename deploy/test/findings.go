@@ -23,10 +23,14 @@ type contracts struct {
 	Metrics     []string
 	Partitions  int
 	Connections map[string]int
+	// The same where DATABASE_POOL_SIZE is PoolSize.
+	ConnectionsByPoolSize map[string]int
+	PoolSize              int
+	ReservedConnections   int
 }
 
-// Of Postgres with max_connections 600, as docs/guides/scale.md and the guide of CloudNativePG have it, less 100 for everything else.
-const connectionsMax = 500
+// max_connections, as docs/guides/scale.md and the guide of CloudNativePG have it.
+const connectionsMax = 600
 
 // What `charges`, the largest, was measured to need under load (docs/adr/0044).
 var memoryMeasured = resource.MustParse("366M")
@@ -268,8 +272,8 @@ func (c *chart) checkScalers(of contracts, add func(string, ...any)) {
 			add("%s: adds no process where CPU is short", s.Name)
 		}
 	}
-	if connections > connectionsMax {
-		add("the maxima need %d connections of %d", connections, connectionsMax)
+	if free := connectionsMax - of.ReservedConnections; connections > free {
+		add("the maxima need %d connections of %d", connections, free)
 	}
 }
 
