@@ -6,13 +6,16 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { testInfra } from '@pixmesh/testkit/test-infra';
 import { connectTestRedis, testRedisVariables } from '@pixmesh/testkit/test-redis';
 import type { ServerResponse } from 'node:http';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 
 import { answerJson } from '#test/start-fake-owner.ts';
 import { startPausableProxy } from '#test/pausable-proxy.ts';
 import { startTestGateway, type Tenant, type TestGateway } from '#test/start-test-gateway.ts';
 
 import { COUNTERS } from './limits-of.ts';
+
+/** What the dispatcher tells of every account. */
+const USE = { endpoints: 3, deliveries_per_second_max: 6, deliveries_reached: true };
 
 let first: TestGateway;
 let second: TestGateway;
@@ -27,9 +30,7 @@ beforeAll(async () => {
   first = await startTestGateway(shared);
   second = await startTestGateway({ ...shared, DATABASE_URL: first.database.url });
   for (const { owners } of [first, second]) {
-    owners.dispatcher.answerWith((response) =>
-      answerJson(response, 200, { body: { endpoints: 3, deliveries_per_second_max: 6 } }),
-    );
+    owners.dispatcher.answerWith((response) => answerJson(response, 200, { body: USE }));
   }
   await Promise.all([first, second].map(connected));
 });
@@ -155,7 +156,7 @@ test.each(['account', 'key'])(
     const shown = await readLimits(tenant);
     const [ofKey] = shown['keys'] as Record<string, unknown>[];
     const { requests_in_flight: used } = whose === 'key' ? (ofKey ?? {}) : shown;
-    expect(used).toEqual({ max: 2, used: 2 });
+    expect(used).toEqual({ max: 2, used: 2, counted_by: 'all_gateways' });
     answerHeld(held);
     expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200]);
     await eventually(async () => expect(await askBoth(tenant)).toEqual([200, 200]));
@@ -249,20 +250,78 @@ test('operators see limits and what is used of them', async () => {
       account_id: tenant.accountId,
       counted_by: 'all_gateways',
       requests_per_minute: { max: 10, used: 2 },
-      requests_in_flight: { max: null, used: null },
+      unavailable: [],
+      requests_in_flight: { max: null, used: 0, counted_by: 'this_gateway' },
       endpoints: { max: 5, used: 3 },
-      deliveries_per_second: { max: 7, in_force: 6 },
+      deliveries_per_second: { max: 7, in_force: 6, reached: true },
       keys: [
         {
           id: tenant.keyId,
           requests_per_minute: { max: null, used: null },
-          requests_in_flight: { max: 4, used: 0 },
+          requests_in_flight: { max: 4, used: 0, counted_by: 'all_gateways' },
         },
       ],
       has_more_keys: false,
     });
   });
   expect((await first.admin('GET', `/admin/accounts/${newId()}/limits`)).status).toBe(404);
+});
+
+/** Has the dispatcher behind a gateway answer otherwise until the end of the test. */
+function useOf({ owners: { dispatcher } }: TestGateway, answer: (to: ServerResponse) => void) {
+  dispatcher.answerWith(answer);
+  onTestFinished(() => dispatcher.answerWith((to) => answerJson(to, 200, { body: USE })));
+}
+
+test('without a limit operators see what this gateway has in flight, and no other', async () => {
+  const tenant = await first.createTenant();
+  await limitKey(tenant, { requests_per_minute_max: 100 });
+  const held = holdAnswers();
+  const running = [first, first, second].map((gateway) => readCharge(gateway, tenant));
+  await eventually(() => expect(held).toHaveLength(3));
+  for (const [gateway, used] of [
+    [first, 2],
+    [second, 1],
+  ] as const) {
+    const inFlight = { max: null, used, counted_by: 'this_gateway' };
+    expect(await readLimits(tenant, gateway)).toMatchObject({
+      counted_by: 'all_gateways',
+      requests_in_flight: inFlight,
+      keys: [{ requests_in_flight: inFlight }],
+    });
+  }
+  answerHeld(held);
+  await Promise.all(running);
+});
+
+test.each<[string, (response: ServerResponse) => void]>([
+  ['is away', (response) => void response.destroy()],
+  ['fails', (response) => answerJson(response, 500, { body: { code: 'INTERNAL_ERROR' } })],
+])('while the dispatcher %s, limits are shown without its part', async (_how, answer) => {
+  const tenant = await first.createTenant();
+  await limitAccount(tenant, {
+    requests_per_minute_max: 10,
+    endpoints_max: 5,
+    deliveries_per_second_max: 7,
+  });
+  useOf(first, answer);
+  expect(await readLimits(tenant)).toMatchObject({
+    unavailable: ['webhook-dispatcher'],
+    requests_per_minute: { max: 10, used: 0 },
+    endpoints: { max: 5, used: null },
+    deliveries_per_second: { max: 7, in_force: null, reached: null },
+  });
+  expect((await first.admin('GET', `/admin/accounts/${newId()}/limits`)).status).toBe(404);
+});
+
+test('a dispatcher of an older version does not say whether a limit of deliveries is reached', async () => {
+  const tenant = await first.createTenant();
+  const { deliveries_reached: _unsaid, ...older } = USE;
+  useOf(second, (response) => answerJson(response, 200, { body: older }));
+  expect(await readLimits(tenant, second)).toMatchObject({
+    unavailable: [],
+    deliveries_per_second: { in_force: 6, reached: null },
+  });
 });
 
 test('who has no limit is admitted without Redis being asked', async () => {

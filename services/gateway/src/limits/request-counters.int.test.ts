@@ -135,7 +135,7 @@ test('what is refused by one limit is counted by none', async () => {
   const names = (of: readonly { counter: string }[]) => of.map(({ counter }) => counter);
   const asked = { windows: names(wide.windows), flights: names(wide.flights) };
   await eventually(async () => {
-    expect(await one.used(asked)).toEqual({ isShared: true, windows: [1], flights: [0] });
+    expect(await one.used(asked)).toMatchObject({ isShared: true, windows: [1], flights: [0] });
   });
 });
 
@@ -218,10 +218,10 @@ test(
       expect(await counters.used(inFlight)).toMatchObject({ isShared: false });
     });
     for (const end of ends) end();
-    expect(await one.used(inFlight)).toEqual({ isShared: true, windows: [], flights: [4] });
+    expect(await one.used(inFlight)).toMatchObject({ isShared: true, flights: [4] });
     proxy.resume();
     await eventually(async () => {
-      expect(await one.used(inFlight)).toEqual({ isShared: true, windows: [], flights: [0] });
+      expect(await one.used(inFlight)).toMatchObject({ isShared: true, flights: [0] });
     }, 20_000);
   },
 );

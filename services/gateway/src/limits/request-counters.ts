@@ -100,8 +100,9 @@ export class RequestCounters implements AsyncDisposable {
   }
 
   /**
-   * What is counted now: by all gateways, or, where Redis is away, by this one. An answer for hundreds of counters may
-   * come late; requests are counted with Redis all the same.
+   * What is counted now: by all gateways, or, where Redis is away, by this one; and what this one has in flight, which
+   * is all that is known where there is no limit. An answer for hundreds of counters may come late; requests are counted
+   * with Redis all the same.
    */
   async used(counters: { windows: readonly string[]; flights: readonly string[] }) {
     const { windows, flights } = counters;
@@ -112,12 +113,13 @@ export class RequestCounters implements AsyncDisposable {
     const here = flights.map((counter) => this.#local.inFlight(counter));
     if (shared !== null) {
       const inFlight = shared.flights.map((count, at) => Math.max(count, here[at] ?? 0));
-      return { isShared: true, windows: shared.windows, flights: inFlight };
+      return { isShared: true, windows: shared.windows, flights: inFlight, flightsHere: here };
     }
     return {
       isShared: false,
       windows: windows.map((counter) => this.#local.inWindow(counter)),
       flights: here,
+      flightsHere: here,
     };
   }
 

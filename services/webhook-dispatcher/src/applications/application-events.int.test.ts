@@ -7,6 +7,7 @@ import { createTestTopics } from '@pixmesh/testkit/test-topics';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { findRate } from '#rates/delivery-rates.sql.ts';
+import { databaseClock } from '#schedule-clock.ts';
 import { startWebhookDispatcher, type WebhookDispatcher } from '#service.ts';
 import { anApplication, type TestApplication } from '#test/an-application.ts';
 import { untilDelivery } from '#test/listed-deliveries.ts';
@@ -122,7 +123,14 @@ test('limits of accounts are applied from the same topic: the newest version sta
   const accountId = newId();
   const limits = [25, 7, null].map((max, place) => aLimitsChange(accountId, max, place + 1));
   await topics.announce([limits[1]!, limits[0]!]);
-  await eventually(async () => expect(await findRate(database.db, accountId)).toBe(7), 30_000);
+  await eventually(
+    async () =>
+      expect(await findRate(database.db, databaseClock, accountId)).toMatchObject({ max: 7 }),
+    30_000,
+  );
   await topics.announce([limits[2]!, limits[0]!]);
-  await eventually(async () => expect(await findRate(database.db, accountId)).toBeNull(), 30_000);
+  await eventually(
+    async () => expect(await findRate(database.db, databaseClock, accountId)).toBeNull(),
+    30_000,
+  );
 });

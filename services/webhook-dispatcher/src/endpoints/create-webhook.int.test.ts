@@ -281,7 +281,11 @@ describe('a limit of the account', () => {
     );
     const { account_id } = caller();
     const use = await api.request(null, `GET /internal/accounts/${account_id}/use`);
-    expect(use.body).toEqual({ endpoints: 5, deliveries_per_second_max: null });
+    expect(use.body).toEqual({
+      endpoints: 5,
+      deliveries_per_second_max: null,
+      deliveries_reached: null,
+    });
   });
 
   test('leaves what is there, and room is made by a deletion', async () => {

@@ -43,15 +43,28 @@ export async function storeRate(db: Queryable, rate: AnnouncedRate): Promise<voi
   );
 }
 
-/** The limit of an account; null: none. Primary key read. */
-export async function findRate(db: Queryable, accountId: string): Promise<number | null> {
-  const [row] = await db.query<{ max: number | null }>(
+/**
+ * The limit of an account, and whether senders have just taken all of it, so that more deliveries wait; null: none.
+ * Primary key read.
+ */
+export async function findRate(
+  db: Queryable,
+  clock: ScheduleClock,
+  accountId: string,
+): Promise<{ max: number; isReached: boolean } | null> {
+  const now = scheduleNow(clock);
+  const [row] = await db.query<{ max: number; isReached: boolean }>(
     named(
       'rate_find',
-      sql`select per_second_max as max from delivery_rates where account_id = ${accountId}`,
+      sql`
+        select
+          per_second_max as max,
+          tokens < 1 and filled_at > ${now} - ${UNUSED_SECONDS}::int * interval '1 second' as "isReached"
+        from delivery_rates
+        where account_id = ${accountId} and per_second_max is not null`,
     ),
   );
-  return row?.max ?? null;
+  return row ?? null;
 }
 
 /** Deliveries per second by account, of all that have a limit: few, since an operator has set each of them. */

@@ -72,6 +72,21 @@ test('what is over it waits, and the account is asked about again soon', async (
   expect(sum(await rates.admit([request(accountId, 5)]))).toBe(1);
 });
 
+test('an account is at its limit once senders have taken all of it, and not while less is wanted', async () => {
+  const accountId = await anAccount(20);
+  const clock = turnableClock();
+  const rates = startRates(clock);
+  const isReached = async () => (await findRate(database.db, clock, accountId))?.isReached;
+  clock.advance(10_000);
+  expect(sum(await rates.admit([request(accountId, 3)]))).toBe(3);
+  expect(await isReached()).toBe(false);
+  await rates.admit([request(accountId, 50)]);
+  expect(await isReached()).toBe(true);
+  clock.advance(10_000);
+  expect(await isReached()).toBe(false);
+  expect(await findRate(database.db, clock, newId())).toBeNull();
+});
+
 test('what was admitted and not found may be taken by any sender', async () => {
   const accountId = await anAccount(2);
   const clock = turnableClock();
@@ -113,7 +128,7 @@ test('a change is known to senders within seconds; of two the one with the highe
   expect(await admitted()).toBe(1_000);
   await store(7, 2);
   await store(9, 1);
-  expect(await findRate(database.db, accountId)).toBe(7);
+  expect(await findRate(database.db, databaseClock, accountId)).toMatchObject({ max: 7 });
   await eventually(async () => expect(await admitted()).toBeLessThan(1_000));
   await store(null, 3);
   await eventually(async () => expect(await admitted()).toBe(1_000));
