@@ -51,6 +51,9 @@ async function expectClaims(ids: readonly string[]): Promise<void> {
   });
 }
 
+const standInLine = (laneId: string) =>
+  database.db.query(sql`update lanes set waiting = true where id = ${laneId}`);
+
 /** Of the same account as the others where none is named. */
 async function aLane(count = 1, dueInMs = -1_000, accountId = ACCOUNT): Promise<string> {
   const laneId = newId();
@@ -320,8 +323,7 @@ test('lanes that wait for the limit of their account count for none that lacks a
   await database.db.query(sql`
     update delivery_rates set filled_at = now() - interval '4 s' where account_id = ${leftAlone}`);
   await aLane(1, -300_000, usedUp);
-  const inLine = await aLane(1, -600_000, usedUp);
-  await database.db.query(sql`update lanes set waiting = true where id = ${inLine}`);
+  await standInLine(await aLane(1, -600_000, usedUp));
   await aLane(1, -30_000, unlimited);
   await aLane(1, -60_000, leftAlone);
   const due = await countDueLanes(database.db, { clock, leaseMs: HOUR_MS });
@@ -330,6 +332,24 @@ test('lanes that wait for the limit of their account count for none that lacks a
   expect(due.oldestWaitingSeconds).toBeLessThan(300);
   expect(due.oldestLimitedSeconds).toBeGreaterThanOrEqual(600);
 });
+
+test.each([
+  ['waits for senders', null],
+  ['waits for its limit', 1],
+])(
+  'an account with more lanes than are counted, which %s, hides no other’s oldest',
+  async (_what, perSecondMax) => {
+    const [first, last] = [newId(), newId()].toSorted() as [string, string];
+    await storeRate(database.db, { accountId: first, perSecondMax, version: 1 });
+    await database.db.query(sql`
+      insert into lanes (id, account_id, claimable_at, waiting)
+      select gen_random_uuid(), ${first}, now() - interval '30 seconds', true from generate_series(1, 10001)`);
+    await standInLine(await aLane(1, -600_000, last));
+    const due = await countDueLanes(database.db, { clock, leaseMs: HOUR_MS });
+    expect(due.count).toBe(perSecondMax === null ? 10_000 : 1);
+    expect(due.oldestWaitingSeconds).toBeGreaterThanOrEqual(600);
+  },
+);
 
 test('lanes that two make at once are kept awake by both', async () => {
   const laneIds = [newId(), newId()];

@@ -30,6 +30,7 @@ const LANES = scaled(500, 5_000);
 /** Pages that a statement may read, however much is stored. */
 const PAGES_MAX = 600;
 const SET_UP_TIMEOUT_MS = 300_000;
+const FIRST_ACCOUNT = '00000000-0000-7000-8000-000000000001';
 
 let database: TestDatabase;
 const [due, blocked] = [newId(), newId()];
@@ -110,6 +111,26 @@ describe('whatever else is stored', () => {
     );
     expect(pagesRead).toBeLessThan(PAGES_MAX);
   });
+});
+
+test('of each account the gauges read its oldest lane, however many it has, and they count up to a bound', async () => {
+  await using many = await createTestDatabase('webhook_dispatcher');
+  await using superuser = createPool({ url: many.adminUrl, applicationName: 'test' });
+  const accounts = 500;
+  // The first by id has twice as many lanes as are counted.
+  await many.db.query(sql`
+    insert into lanes (id, account_id, claimable_at, waiting)
+    select
+      gen_random_uuid(),
+      case when number <= 20000 then ${FIRST_ACCOUNT} else md5((number % ${accounts}::int)::text) end::uuid,
+      now() - random() * interval '1 hour',
+      true
+    from generate_series(1, 20000 + 10 * ${accounts}::int) as number`);
+  await superuser.query(sql`vacuum analyze webhook_dispatcher.lanes`);
+  const statement = countDueLanesStatement(clock, claim.leaseMs);
+  const { scans, rowsRead } = await explainStatement(many.db, statement);
+  expect(scans.filter((scan) => /seq|bitmap/i.test(scan))).toEqual([]);
+  expect(rowsRead).toBeLessThan(10_000 + 5 * accounts);
 });
 
 describe('plans that are kept', () => {
