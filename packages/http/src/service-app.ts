@@ -32,6 +32,10 @@ const HEADERS_TIMEOUT_MS = 5_000;
 const ARRIVAL_MS_MAX = 15_000;
 /** How often the two are checked: Node's own 30 s would make them mean nothing. */
 const TIMEOUTS_CHECK_INTERVAL_MS = 1_000;
+/**
+ * Node closes those beyond it unread. The gateway counts them (`gateway_connections_refused_total`); at a service of the
+ * mesh they are calls without an answer, which their callers count (`http_client_duration_seconds{outcome="none"}`).
+ */
 const CONNECTIONS_MAX = 10_000;
 const REQUESTS_PER_SOCKET_MAX = 100_000;
 /** What proxies note where the client left before its answer; it never goes on the wire. */

@@ -43,7 +43,7 @@ const unauthenticated = counter(
 );
 const connectionsRefused = counter(
   'gateway_connections_refused_total',
-  'Connections closed unread, because their address had as many as it may',
+  'Connections closed unread, because their address or the listener had as many as it may',
   LISTENERS.map((listener) => ({ listener })),
 );
 

@@ -8,13 +8,15 @@ import { type IsTrustedProxy, networkOf, plainAddress } from './addresses.ts';
 
 /**
  * Bounds the connections of one caller to a listener, so that the rest of them are there for others. Those beyond it
- * are closed unread. A trusted proxy stands for many callers and is not bounded.
+ * are closed unread. A trusted proxy stands for many callers and is not bounded. Counts too what Node closes beyond the
+ * maximum of the listener, which no other event shows.
  */
 export function boundConnections(
   app: FastifyInstance,
   options: { listener: Listener; max: number; isTrusted: IsTrustedProxy },
 ): void {
   const open = new Map<string, number>();
+  app.server.on('drop', () => countRefusedConnection(options.listener));
   app.server.on('connection', (socket: Socket) => {
     const address = plainAddress(socket.remoteAddress);
     if (address === null || options.isTrusted(address)) return;
