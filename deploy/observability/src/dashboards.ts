@@ -65,6 +65,18 @@ const mesh: Dashboard = {
       'max by (service) (nodejs_eventloop_lag_p99_seconds)',
       '{{service}}',
     ]),
+    panel('Work that waits for its turn, but for connections to Postgres', 'short', [
+      'sum by (service, queue) (fair_share_waiting{queue!~"postgres.*"}) or vector(0)',
+      '{{service}} {{queue}}',
+    ]),
+    panel('Wait for a turn, but for connections to Postgres, p99', 's', [
+      quantile(0.99, 'fair_share_wait_seconds{queue!~"postgres.*"}', 'service, queue'),
+      '{{service}} {{queue}}',
+    ]),
+    panel('Work that had no turn', 'ops', [
+      'sum by (service, queue, reason) (rate(fair_share_refused_total[5m])) or vector(0)',
+      '{{service}} {{queue}} {{reason}}',
+    ]),
     panel('Redis connected', 'short', ['min by (service) (redis_up)', '{{service}}']),
     panel('Certificates: days left', 'short', [
       'min by (certificate) (certificate_expires_timestamp_seconds - time()) / 86400',
