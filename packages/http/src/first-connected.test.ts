@@ -4,8 +4,8 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 import { firstConnected } from './first-connected.ts';
 
-const NEXT_ATTEMPT_MS = 500;
-const ATTEMPTS = 4;
+const NEXT_ATTEMPT_MS = 250;
+const ATTEMPTS = 8;
 
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
@@ -30,7 +30,7 @@ test('a connection that is made in time is the only attempt', async () => {
   expect([attempts.length, vi.getTimerCount()]).toEqual([1, 0]);
 });
 
-test('where one takes long, others are made beside it, each after half a second, up to four', async () => {
+test('where one takes long, others are made beside it, a quarter of a second apart, up to eight', async () => {
   const { attempts } = heldAttempts();
   await vi.advanceTimersByTimeAsync(NEXT_ATTEMPT_MS - 1);
   expect(attempts).toHaveLength(1);

@@ -248,24 +248,42 @@ test('an answer that came while this process stood still for longer than the dea
   expect(answer.body.toString()).toBe('whole');
 });
 
+/** A peer that answers all calls but those of one path, which it holds until it is told to end them. */
+async function aHoldingPeer(path: string) {
+  const held = new Set<ServerResponse>();
+  let mustHold = true;
+  const client = await clientOf((request, response) => {
+    if (!mustHold || request.url !== path) return response.end();
+    // A read without an answer is made again: the one before it has ended then.
+    return held.add(response.on('close', () => held.delete(response)));
+  });
+  const hold = (count: number) =>
+    Array.from({ length: count }, () =>
+      client.request(aCall({ path, deadline: deadlineIn(PATIENCE_MS) })),
+    );
+  return {
+    client,
+    hold,
+    holds: async (count: number) =>
+      await eventually(() => expect(held.size).toBe(count), PATIENCE_MS),
+    endAll: () => {
+      mustHold = false;
+      for (const response of held) response.end();
+    },
+  };
+}
+
 test(
   'a read is made at once beside those of an account that has no answer to any',
   SLOW,
   async () => {
-    const held: ServerResponse[] = [];
-    const client = await clientOf((_request, response) => held.push(response));
-    const crowd = Array.from({ length: READ_PLACES + 1 }, () =>
-      client.request(aCall({ deadline: deadlineIn(PATIENCE_MS) })),
-    );
-    await eventually(() => expect(held).toHaveLength(READ_PLACES), PATIENCE_MS);
+    const peer = await aHoldingPeer('/held');
+    const crowd = peer.hold(READ_PLACES + 1);
+    await peer.holds(READ_PLACES);
     const claims = { tenant: aCaller() };
-    const other = client.request(aCall({ claims, deadline: deadlineIn(PATIENCE_MS) }));
-    await eventually(() => expect(held).toHaveLength(READ_PLACES + 1), PATIENCE_MS);
-    held.pop()?.end();
-    expect(await other).toMatchObject({ status: 200 });
-    for (const response of held.splice(0)) response.end();
-    await eventually(() => expect(held).toHaveLength(1));
-    held.pop()?.end();
+    const other = aCall({ claims, deadline: deadlineIn(PATIENCE_MS) });
+    expect(await peer.client.request(other)).toMatchObject({ status: 200 });
+    peer.endAll();
     await Promise.all(crowd);
   },
 );
@@ -274,23 +292,18 @@ test(
   'a read that finds all places of its account taken waits for one until its deadline',
   SLOW,
   async () => {
-    const held: ServerResponse[] = [];
-    const client = await clientOf((_request, response) =>
-      held.length < READ_PLACES ? held.push(response) : response.end(),
-    );
-    const crowd = Array.from({ length: READ_PLACES }, () =>
-      client.request(aCall({ deadline: deadlineIn(PATIENCE_MS) })),
-    );
-    await eventually(() => expect(held).toHaveLength(READ_PLACES), PATIENCE_MS);
+    const peer = await aHoldingPeer('/held');
+    const crowd = peer.hold(READ_PLACES);
+    await peer.holds(READ_PLACES);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
     const [late, patient] = [1_000, 60_000].map((ms) =>
-      client.request(aCall({ deadline: deadlineIn(ms) })),
+      peer.client.request(aCall({ deadline: deadlineIn(ms) })),
     );
     const outcomes = Promise.allSettled([late, patient]);
     await vi.advanceTimersByTimeAsync(30_000);
     vi.useRealTimers();
-    for (const response of held) response.end();
+    peer.endAll();
     expect(await outcomes).toMatchObject([
       { status: 'rejected', reason: { ...UNKNOWN, cause: { reason: 'late' } } },
       { status: 'fulfilled', value: { status: 200 } },

@@ -25,7 +25,7 @@ export function dropEmptyPartitions(): void {
     const answer = await fetch.call(this, request);
     const responses = answer.responses.map(({ topicName, partitions }) => ({
       topicName,
-      partitions: partitions.filter(tellsSomething),
+      partitions: partitions.filter(isNeeded),
     }));
     return { ...answer, responses };
   };
@@ -39,7 +39,7 @@ export function brokerClass(): { prototype: LibraryBroker } & (new (
   return load('kafkajs/src/broker/index.js') as ReturnType<typeof brokerClass>;
 }
 
-function tellsSomething({
+function isNeeded({
   messages,
   preferredReadReplica = NO_REPLICA,
 }: FetchedPartition): boolean {
