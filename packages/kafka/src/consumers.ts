@@ -1,5 +1,6 @@
 import type { Topic } from '@pixmesh/contracts/topics';
-import { parkMessage } from '@pixmesh/postgres/dead-letters';
+import { AppError } from '@pixmesh/kernel/app-error';
+import { parkMessage, type RawMessage } from '@pixmesh/postgres/dead-letters';
 
 import { type RunningConsumer, startConsumer } from './consumer.ts';
 import {
@@ -9,6 +10,8 @@ import {
 import type { MessageCodec } from './message-codec.ts';
 import type { MessageHandler } from './message-handler.ts';
 import type { Messaging } from './messaging.ts';
+import type { EventToPublish } from './outgoing-message.ts';
+import { toRawMessage } from './parked-letter.ts';
 import { startReadingSchemas } from './read-schemas.job.ts';
 
 /** One consumer group: one purpose, so that a slow one cannot hold up another. */
@@ -40,6 +43,11 @@ export type Consumers = AsyncDisposable & {
   /** The groups are joined from here on; the frame of the service calls it when all parts have started. */
   onReady(): void;
   deadLetters: DeadLettersOfService;
+  /**
+   * The message of an event that a consumer has taken in and that is refused later, to be parked.
+   * @throws AppError `DEPENDENCY_UNAVAILABLE` until every schema is known
+   */
+  toRawMessage(event: EventToPublish): Promise<RawMessage>;
 };
 
 /**
@@ -73,6 +81,10 @@ export function startConsumers(options: ConsumersOptions): Consumers {
       codec: () => codec,
       wakeOutbox: options.wakeOutbox,
     }),
+    toRawMessage: async (event) => {
+      if (codec === null) throw new AppError('DEPENDENCY_UNAVAILABLE');
+      return await toRawMessage(codec, event);
+    },
     [Symbol.asyncDispose]: async () => {
       await schemas[Symbol.asyncDispose]();
       await Promise.all(consumers.map((consumer) => consumer.stop()));

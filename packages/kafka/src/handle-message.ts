@@ -1,14 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { AppError } from '@pixmesh/kernel/app-error';
-import { type Logger, messageOf } from '@pixmesh/telemetry/logger';
-import { counter } from '@pixmesh/telemetry/metrics';
+import type { Logger } from '@pixmesh/telemetry/logger';
 import { continueFrom, fromMessageHeaders, withSpan } from '@pixmesh/telemetry/tracing';
 
 import type { RawMessage } from '@pixmesh/postgres/dead-letters';
 import { dispatchMessage, type MessageHandler } from './message-handler.ts';
 import type { MessageCodec } from './message-codec.ts';
-import { TOPIC_LABELS } from './topic-labels.ts';
+import { describeMessage, type Letter, letterOf, reportParked } from './parked-letter.ts';
 
 /** How often a message that fails for no known reason is tried before it is parked. */
 const HANDLE_TRIES_MAX = 3;
@@ -19,16 +18,10 @@ export type HandleMessageDeps = {
   codec: Pick<MessageCodec, 'decode'>;
   handlers: readonly MessageHandler[];
   /** Writes a message that is wrong in itself to `dead_letters`. */
-  park(message: RawMessage & { code: string; reason: string }): Promise<void>;
+  park(letter: Letter): Promise<void>;
 };
 
 export type HandledMessage = { kind: 'handled' } | { kind: 'unavailable'; error: unknown };
-
-const parked = counter(
-  'kafka_messages_parked_total',
-  'Messages written to dead_letters',
-  TOPIC_LABELS,
-);
 
 /**
  * Handles one message and never throws: the library gives up for good on some errors. What is wrong in itself
@@ -73,20 +66,13 @@ async function parkMessage(
   incoming: RawMessage,
   error: unknown,
 ): Promise<HandledMessage> {
-  const code = error instanceof AppError ? error.code : 'INTERNAL_ERROR';
-  const reason = error instanceof Error ? messageOf(error) : 'unknown';
   try {
-    await deps.park({ ...incoming, code, reason });
+    await deps.park(letterOf(incoming, error));
   } catch (parkingError) {
     return { kind: 'unavailable', error: parkingError };
   }
-  parked.add(1, { topic: incoming.topic });
-  deps.logger.error({ err: error, ...describeMessage(incoming) }, 'message parked in dead_letters');
+  reportParked(deps.logger, incoming, error);
   return { kind: 'handled' };
-}
-
-function describeMessage({ topic, headers }: RawMessage): object {
-  return { topic, type: headers['type'], event_id: headers['event_id'] };
 }
 
 /** A known error says by itself whether the message or the moment is wrong; any other is tried again. */

@@ -31,20 +31,19 @@ export function startIntake(parts: Parts): Consumers {
   const behind = createAccountsBehind(signal);
   const storing = { db, scheduleClock: clock, wakeSenders, sender, behind };
   const isIntake = config.ROLES.includes('intake');
-  // What a replay sets aside elsewhere is found by those that poll.
-  if (isIntake) use('fan-out', startFanOut({ ...storing, logger, signal }));
   const intake = createIntake({ ...storing, clock: systemClock, isDispatched });
   const applications = applicationEventsIntake({ db, logger, clock, wakeSenders });
-  return use(
-    'consumers',
-    startConsumers({
-      service: 'webhook-dispatcher',
-      ...broker,
-      db,
-      logger,
-      groups: [resourceEventsIntake(intake), applications],
-      replaysOnly: !isIntake,
-      onFatal: endProcess,
-    }),
-  );
+  const consumers = startConsumers({
+    service: 'webhook-dispatcher',
+    ...broker,
+    db,
+    logger,
+    groups: [resourceEventsIntake(intake), applications],
+    replaysOnly: !isIntake,
+    onFatal: endProcess,
+  });
+  const { toRawMessage } = consumers;
+  // It stops behind the consumers. What a replay sets aside elsewhere is found by those that poll.
+  if (isIntake) use('fan-out', startFanOut({ ...storing, logger, signal, toRawMessage }));
+  return use('consumers', consumers);
 }

@@ -17,6 +17,11 @@ export function buildBodyRest(body: {
   return Buffer.from(`,${JSON.stringify(fields).slice(1)}`);
 }
 
+/** What a body was built of: the resource in the state that its event shows. */
+export function dataOf(bodyRest: Buffer): unknown {
+  return (JSON.parse(`{${bodyRest.toString().slice(1)}`) as { data: unknown }).data;
+}
+
 /** The whole body of a delivery: the id is an id and needs no escaping. */
 export function bodyOf(deliveryId: string, bodyRest: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`{"id":"${deliveryId}"`), bodyRest]);

@@ -3,9 +3,9 @@ import { AppError } from '@pixmesh/kernel/app-error';
 import { createMicroBatcher, writeOrHalve } from '@pixmesh/postgres/micro-batcher';
 import { withSpan } from '@pixmesh/telemetry/tracing';
 
-import { isOfNow } from './is-of-now.ts';
 import { type IncomingEvent, readEvent, type ResourceEvent } from './read-event.ts';
 import { storeEvents, type StoreEventsDeps } from './store-events.ts';
+import { unstorable } from './unstorable.ts';
 
 /** Events of one write. Beyond, a batch takes longer and the rate grows no more. */
 const BATCH_MAX = 200;
@@ -64,22 +64,3 @@ async function storeBatch(
     throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'no event is stored', cause: error });
   }
 }
-
-/**
- * Ids and codes only: messages of the database may quote the row.
- * @throws AppError `DEPENDENCY_UNAVAILABLE` while there is no partition for events of now: the event is not wrong
- */
-function unstorable(event: IncomingEvent, refusal: unknown): AppError {
-  const { code, constraint, name } = refusal as Error & { code?: string; constraint?: string };
-  // No partition takes its id: those of its time are dropped, and with them what would show a repetition.
-  const isOutOfTime = code === CHECK_VIOLATION && constraint === undefined;
-  if (isOutOfTime && isOfNow(event)) {
-    throw new AppError('DEPENDENCY_UNAVAILABLE', { message: 'no partition for events of now' });
-  }
-  const cause = isOutOfTime ? 'older than the retained history' : (constraint ?? code ?? name);
-  return new AppError('MESSAGE_INVALID', {
-    message: `event ${event.eventId} cannot be stored: ${cause}`,
-  });
-}
-
-const CHECK_VIOLATION = '23514';

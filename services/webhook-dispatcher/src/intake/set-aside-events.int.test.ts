@@ -50,7 +50,7 @@ async function aMerchantOfMany() {
 }
 
 /** What one process knows and does; its fan-out begins when it is told to. */
-function aProcess(db: Database = database.db) {
+function aProcess(db: Database = database.db, lines: string[] = []) {
   const signal = createWakeSignal();
   const behind = createAccountsBehind(signal);
   return {
@@ -62,8 +62,9 @@ function aProcess(db: Database = database.db) {
         wakeSenders: () => undefined,
         sender: null,
         behind,
-        logger: createLogger('test', 'silent'),
+        logger: createLogger('test', 'warn', { write: (line) => void lines.push(line) }),
         signal,
+        toRawMessage: () => expect.unreachable('nothing is parked'),
       }),
   };
 }
@@ -252,7 +253,8 @@ describe('events that are set aside', () => {
 
   test('go on for other accounts where those of one cannot be stored now', async () => {
     const [one, other] = [await aMerchantOfMany(), await aMerchantOfMany()];
-    const here = aProcess();
+    const lines: string[] = [];
+    const here = aProcess(database.db, lines);
     const events = other.events(20);
     await here.take(one.events(20));
     await here.take(events);
@@ -275,6 +277,9 @@ describe('events that are set aside', () => {
       expect(await countOf(events)).toEqual(Array(20).fill(ENDPOINTS));
     }, 20_000);
     expect(await countWaiting(one.owner.accountId)).toBe(10);
+    const failures = lines.filter((line) => line.includes('not fanned out'));
+    expect(failures.length).toBeGreaterThan(0);
+    for (const line of failures) expect(line).toContain(one.owner.accountId);
     await using _healthy = here.startFanOut();
     await untilNothingWaits();
   });
