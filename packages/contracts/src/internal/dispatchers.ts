@@ -25,6 +25,13 @@ const DispatcherProcess = z.object({
   slots: z.int().min(0).nullable(),
 });
 
+const AccountSetAside = z.object({
+  account_id: z.uuid(),
+  /** Its events that are set aside, up to 1,000; how long ago the oldest of them happened. */
+  events: z.int().min(1),
+  oldest_seconds: z.number().min(0),
+});
+
 export const Dispatchers = z.object({
   object: z.literal('dispatchers'),
   checked_at: Timestamp,
@@ -38,6 +45,8 @@ export const Dispatchers = z.object({
      */
     events_set_aside: z.int().min(0),
     oldest_set_aside_seconds: z.number().min(0),
+    /** Whose they are, the account with the oldest first: up to 20. */
+    accounts_set_aside: z.array(AccountSetAside),
     /**
      * Lanes in which something is due and that no sender serves, up to 10,000, but for those of accounts with a limit on
      * deliveries per second; for how long the oldest has been.

@@ -17,7 +17,12 @@ import { take } from '#test/store-event.ts';
 import { watchDatabase } from '#test/watch-database.ts';
 
 import { createAccountsBehind } from './accounts-behind.ts';
-import { countSetAside, countSetAsideStatement } from './count-set-aside.sql.ts';
+import {
+  accountsSetAsideStatement,
+  countSetAside,
+  countSetAsideStatement,
+  listAccountsSetAside,
+} from './count-set-aside.sql.ts';
 import { compareEvents } from './compare-events.ts';
 import { startFanOut } from './fan-out.job.ts';
 import type { ResourceEvent } from './read-event.ts';
@@ -296,12 +301,38 @@ describe('events that are set aside', () => {
     const counted = await countSetAside(database.db);
     expect(counted.count).toBe(4);
     expect(counted.oldestSeconds).toBeGreaterThan(3_590);
+    // The second merchant's oldest is the older one.
+    const listed = await listAccountsSetAside(database.db);
+    expect(listed.map(({ accountId, count }) => [accountId, count])).toEqual(
+      merchants.map(({ owner }) => [owner.accountId, 2]).toReversed(),
+    );
+    expect(listed[0]!.oldestSeconds).toBeGreaterThanOrEqual(counted.oldestSeconds);
     await using _fanOut = here.startFanOut();
     await untilNothingWaits();
   });
 
+  test('are listed by the twenty accounts with the oldest', async () => {
+    await using own = await createTestDatabase('webhook_dispatcher');
+    const now = Date.now();
+    const accounts = Array.from({ length: 25 }, () => newId());
+    for (const [place, accountId] of accounts.entries()) {
+      const eventId = smallestIdOf(now - place * 60_000);
+      await own.db.query(sql`
+        insert into set_aside_events (
+          account_id, event_id, type, resource_id, source, sequence, occurred_at, has_own_url, body_rest
+        )
+        select ${accountId}, ${eventId}, 'charge.pix.created', ${newId()}, 'api', 1, now(), false, ''`);
+    }
+    const listed = await listAccountsSetAside(own.db);
+    expect(listed.map(({ accountId }) => accountId)).toEqual(accounts.slice(5).toReversed());
+  });
+
   test('are found by keys, however many wait', async () => {
-    const statements = [takeStatement(newId<AccountId>(), 10), countSetAsideStatement()];
+    const statements = [
+      takeStatement(newId<AccountId>(), 10),
+      countSetAsideStatement(),
+      accountsSetAsideStatement(),
+    ];
     for (const statement of statements) {
       expect((await genericPlan(database.db, statement)).scans).toEqual([]);
     }

@@ -102,6 +102,21 @@ test('a process is shown while it renews its row, and no longer once it has stop
   expect(await db.query(sql`select id from processes`)).toHaveLength(1);
 });
 
+test('operators see whose events are set aside', async () => {
+  await using database = await createTestDatabase('webhook_dispatcher');
+  await using api = await openOperatorsApi(database.db);
+  const accountId = newId();
+  await database.db.query(sql`
+    insert into set_aside_events (
+      account_id, event_id, type, resource_id, source, sequence, occurred_at, has_own_url, body_rest
+    )
+    values (${accountId}, ${newId()}, 'charge.pix.created', ${newId()}, 'api', 1, now(), false, '')`);
+  const { body } = await api.call(`GET ${DISPATCHERS_PATH}`);
+  expect(Dispatchers.parse(body).backlog.accounts_set_aside).toMatchObject([
+    { account_id: accountId, events: 1 },
+  ]);
+});
+
 test('a tenant is told nothing of it', async () => {
   await using database = await createTestDatabase('webhook_dispatcher');
   await using api = await openOperatorsApi(database.db);

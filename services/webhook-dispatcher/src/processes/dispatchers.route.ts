@@ -2,6 +2,8 @@ import { type Dispatchers, DISPATCHERS_PATH } from '@pixmesh/contracts/internal/
 import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
 
+import { listAccountsSetAside } from '#intake/count-set-aside.sql.ts';
+
 import { listProcesses, type StoredProcess } from './processes.sql.ts';
 import type { ReadBacklog } from './read-backlog.ts';
 
@@ -13,7 +15,11 @@ export function registerDispatchers(
   { db, readBacklog }: DispatchersDeps,
 ): void {
   app.get(DISPATCHERS_PATH, async (): Promise<Dispatchers> => {
-    const [processes, backlog] = await Promise.all([listProcesses(db), readBacklog()]);
+    const [processes, backlog, accounts] = await Promise.all([
+      listProcesses(db),
+      readBacklog(),
+      listAccountsSetAside(db),
+    ]);
     return {
       object: 'dispatchers',
       checked_at: new Date().toISOString(),
@@ -22,6 +28,11 @@ export function registerDispatchers(
         events_waiting: backlog.eventsWaiting,
         events_set_aside: backlog.setAside.count,
         oldest_set_aside_seconds: backlog.setAside.oldestSeconds,
+        accounts_set_aside: accounts.map((one) => ({
+          account_id: one.accountId,
+          events: one.count,
+          oldest_seconds: one.oldestSeconds,
+        })),
         lanes_waiting: backlog.count,
         oldest_waiting_seconds: backlog.oldestWaitingSeconds,
         oldest_limited_seconds: backlog.oldestLimitedSeconds,
