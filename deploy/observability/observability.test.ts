@@ -204,4 +204,6 @@ const NO_METRICS = new Set([
   'last_put_error',
   'pending_entries',
   'received_pix',
+  'set_aside_events',
+  'accounts_set_aside',
 ]);

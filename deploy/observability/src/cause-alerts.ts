@@ -119,6 +119,15 @@ export const CAUSE_ALERTS: readonly Alert[] = [
     dashboard: 'dispatcher',
   },
   {
+    name: 'SetAsideOverdue',
+    meaning:
+      'an event that was set aside happened more than 15 minutes ago, and its webhooks are not stored',
+    severity: 'ticket',
+    for: '5m',
+    expr: 'max(webhook_oldest_set_aside_age_seconds) > 15 * 60',
+    dashboard: 'dispatcher',
+  },
+  {
     name: 'ReceiversUnreachable',
     meaning: 'a sender reaches the receivers of hardly any account',
     severity: 'page',

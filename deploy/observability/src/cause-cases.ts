@@ -70,6 +70,11 @@ export const CAUSE_CASES: readonly RuleCase[] = [
     { silentAt: '2m', firesAt: '3m' },
   ),
   fires(
+    'SetAsideOverdue',
+    { webhook_oldest_set_aside_age_seconds: turns(900, 901) },
+    { silentAt: '6m', firesAt: '7m' },
+  ),
+  fires(
     'ReceiversUnreachable',
     {
       'webhook_tried_accounts{reached="no",instance="a"}': turns(8, 9),

@@ -189,6 +189,8 @@ const dispatcher: Dashboard = {
       [quantile(0.99, 'webhook_event_to_first_attempt_seconds', 'service'), 'p99'],
     ),
     panel('Events that wait for an intake', 'short', ['max(webhook_waiting_events)', 'events']),
+    panel('Events set aside', 'short', ['max(webhook_set_aside_events)', 'events']),
+    panel('Oldest event set aside', 's', ['max(webhook_oldest_set_aside_age_seconds)', 'age']),
     panel('Lanes that wait for a sender', 'short', ['max(webhook_due_lanes)', 'lanes']),
     panel('Oldest due', 's', ['max by (lane) (webhook_oldest_due_age_seconds)', '{{lane}}']),
     panel('Lanes served, by state', 'short', ['sum by (state) (webhook_lanes)', '{{state}}']),
