@@ -1,4 +1,5 @@
 import { armFailpoints } from '@pixmesh/service/failpoints';
+import { createLogger } from '@pixmesh/telemetry/logger';
 import { readStoredStates } from '@pixmesh/testkit/read-stored-states';
 import { recordStatements } from '@pixmesh/testkit/record-statements';
 import { expect, test } from 'vitest';
@@ -70,7 +71,7 @@ test('leases and locks keep their names', async () => {
   const texts = await recordStatements(async (tx) => {
     await takeRecoveriesLease(tx);
     await takeResealingLease(tx);
-    await enforceRetention(tx, 30);
+    await enforceRetention({ db: tx, logger: createLogger('test', 'silent') }, 30);
     await lockCreations(tx, { accountId: ACCOUNT_ID, applicationId: APPLICATION_ID } as never);
   });
   const found = texts.map((text) => /leases where name = '(.+?)'|\('(.+?)' \|\|/.exec(text));

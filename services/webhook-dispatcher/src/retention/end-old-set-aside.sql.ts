@@ -1,19 +1,37 @@
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
+import type { Logger } from '@pixmesh/telemetry/logger';
 
 /** Rows per statement: locks on them are short. */
 const ENDED_PER_STATEMENT_MAX = 1_000;
 
+/** Accounts that a line of the log names. */
+const ACCOUNTS_LOGGED_MAX = 20;
+
 /**
- * Ends events that were set aside for as long as events are kept: the partitions that would take them are dropped, and
- * one that can never be stored would hold back all of its account. Reads the whole table, which is short or empty.
+ * Ends events that were set aside for as long as events are kept: the partitions that would take them are dropped. Their
+ * webhooks are never sent, so that is logged, with whose they were. Reads the whole table, which is short or empty.
  */
-export async function endOldSetAside(db: Queryable, keepDays: number): Promise<void> {
-  while ((await endSome(db, keepDays)) === ENDED_PER_STATEMENT_MAX);
+export async function endOldSetAside(
+  { db, logger }: { db: Queryable; logger: Logger },
+  keepDays: number,
+): Promise<void> {
+  for (;;) {
+    const ended = await endSome(db, keepDays);
+    if (ended.length > 0) {
+      const accountIds = [...new Set(ended)].slice(0, ACCOUNTS_LOGGED_MAX);
+      logger.error(
+        { events: ended.length, account_ids: accountIds, keep_days: keepDays },
+        'events that were set aside are too old and ended, their webhooks are not sent',
+      );
+    }
+    if (ended.length < ENDED_PER_STATEMENT_MAX) return;
+  }
 }
 
-async function endSome(db: Queryable, keepDays: number): Promise<number> {
-  const rows = await db.query(
+/** Answers the account of each. */
+async function endSome(db: Queryable, keepDays: number): Promise<string[]> {
+  const rows = await db.query<{ accountId: string }>(
     named(
       'set_aside_end_old',
       sql`
@@ -27,8 +45,8 @@ async function endSome(db: Queryable, keepDays: number): Promise<number> {
         delete from set_aside_events
         using picked
         where set_aside_events.account_id = picked.account_id and set_aside_events.event_id = picked.event_id
-        returning set_aside_events.event_id`,
+        returning set_aside_events.account_id as "accountId"`,
     ),
   );
-  return rows.length;
+  return rows.map(({ accountId }) => accountId);
 }

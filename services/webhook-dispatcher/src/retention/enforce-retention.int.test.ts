@@ -42,6 +42,11 @@ async function asOwner({ adminUrl }: TestDatabase): Promise<Database> {
   return owner;
 }
 
+async function enforce(db: Database, keepDays: number, lines: string[] = []): Promise<number> {
+  const logger = createLogger('test', 'warn', { write: (line) => void lines.push(line) });
+  return await enforceRetention({ db, logger }, keepDays);
+}
+
 /** A delivery in each of the last weeks, in partitions of its own, as time makes them. */
 async function growOldWeeks(db: Database, weeks: number): Promise<void> {
   await db.query(sql`select set_config('test.weeks', ${String(weeks)}, false)`);
@@ -148,7 +153,7 @@ function startOfWeek(ms: number): number {
 describe('the retention', () => {
   test('leaves a re-send that waits, with everything younger', async () => {
     await queueOld(25, true);
-    await enforceRetention(database.db, KEEP_DAYS);
+    await enforce(database.db, KEEP_DAYS);
     await verifyKept(25);
     await admin.query(sql`delete from queue`);
   });
@@ -157,7 +162,7 @@ describe('the retention', () => {
     await queueOld(25, false);
     await admin.transaction(async (tx) => {
       await tx.query(sql`select from queue for update`);
-      await enforceRetention(database.db, KEEP_DAYS);
+      await enforce(database.db, KEEP_DAYS);
     });
     await verifyKept(25);
     await admin.query(sql`delete from queue`);
@@ -186,7 +191,7 @@ describe('the retention', () => {
       await queueAt(own.db, paused, cutoffMs + DAY_MS),
       await queueAt(own.db, active, cutoffMs + DAY_MS),
     ];
-    expect(await enforceRetention(own.db, KEEP_DAYS)).toBeGreaterThan(0);
+    expect(await enforce(own.db, KEEP_DAYS)).toBeGreaterThan(0);
     expect(await statusesOf(own.db, [kept, ...dropped, ...young])).toEqual([
       'skipped',
       'none',
@@ -213,7 +218,7 @@ describe('the retention', () => {
     const dropped = await queueAt(own.db, active, cutoffMs - 3 * WEEK_MS);
     const young = await queueAt(own.db, active, cutoffMs + DAY_MS);
     const canceledElsewhere = await queueAt(own.db, deleted, startOfWeek(cutoffMs));
-    expect(await enforceRetention(own.db, KEEP_DAYS)).toBeGreaterThan(0);
+    expect(await enforce(own.db, KEEP_DAYS)).toBeGreaterThan(0);
     const all = [...kept, dropped, young, canceledElsewhere];
     const statuses = ['failed', 'failed', 'none', 'pending', 'pending'];
     expect(await statusesOf(own.db, all)).toEqual(statuses);
@@ -222,34 +227,32 @@ describe('the retention', () => {
   });
 
   test('drops the weeks of all three that are old as a whole, and nothing else', async () => {
-    expect(await enforceRetention(database.db, KEEP_DAYS)).toBeGreaterThan(0);
+    expect(await enforce(database.db, KEEP_DAYS)).toBeGreaterThan(0);
     const [kept, ...others] = await Promise.all(HISTORIES.map(agesOf));
     for (const other of others) expect(other).toEqual(kept);
     // A week stays as long as one of its rows may be younger than 90 days: 12 whole ones, and those that are cut.
     expect(kept?.length).toBeGreaterThanOrEqual(13);
     expect(kept?.length).toBeLessThanOrEqual(14);
-    expect(await enforceRetention(database.db, KEEP_DAYS)).toBe(0);
+    expect(await enforce(database.db, KEEP_DAYS)).toBe(0);
   });
 
   test('leaves the work to the process that holds the lease', async () => {
     await admin.transaction(async (tx) => {
       await tx.query(sql`select from leases where name = 'retention' for update`);
-      expect(await enforceRetention(database.db, 60)).toBe(0);
+      expect(await enforce(database.db, 60)).toBe(0);
     });
-    expect(await enforceRetention(database.db, 60)).toBeGreaterThan(0);
+    expect(await enforce(database.db, 60)).toBeGreaterThan(0);
   });
 
   test('gives way when it would have to wait for long, and is done by the next try', async () => {
     await admin.transaction(async (tx) => {
       await tx.query(sql`lock table deliveries in access share mode`);
-      await expect(enforceRetention(database.db, 45)).rejects.toMatchObject({
+      await expect(enforce(database.db, 45)).rejects.toMatchObject({
         code: 'DEPENDENCY_UNAVAILABLE',
       });
     });
     // A refusal is answered a moment before the lease behind it is free again.
-    await eventually(async () =>
-      expect(await enforceRetention(database.db, 45)).toBeGreaterThan(0),
-    );
+    await eventually(async () => expect(await enforce(database.db, 45)).toBeGreaterThan(0));
   });
 
   test('is enforced by the job at the start of each process, by one at a time', async () => {
@@ -290,7 +293,7 @@ describe('partitions', () => {
     await using own = await createTestDatabase('webhook_dispatcher');
     await using owner = await asOwner(own);
     await owner.query(sql`revoke select on queue from pixmesh_webhook_dispatcher`);
-    await expect(enforceRetention(own.db, KEEP_DAYS)).rejects.toMatchObject({ code: '42501' });
+    await expect(enforce(own.db, KEEP_DAYS)).rejects.toMatchObject({ code: '42501' });
     for (const history of HISTORIES) {
       expect((await partitionsOf(owner, history)).length).toBeGreaterThan(50);
     }
@@ -339,8 +342,8 @@ describe('partitions', () => {
         end loop;
       end
       $$`);
-    await enforceRetention(own.db, KEEP_DAYS);
-    await enforceRetention(own.db, KEEP_DAYS);
+    await enforce(own.db, KEEP_DAYS);
+    await enforce(own.db, KEEP_DAYS);
     const gaps = await owner.query(sql`
       with bound as (
         select inhparent, pg_get_expr(relpartbound, pg_class.oid) as text
@@ -365,16 +368,28 @@ describe('partitions', () => {
   });
 });
 
-test('what was set aside for as long as events are kept is ended, and nothing younger', async () => {
+test('what was set aside for as long as events are kept is ended and logged, and nothing younger', async () => {
   const [old, young] = [idAt(Date.now() - (KEEP_DAYS + 1) * DAY_MS), idAt(Date.now() - DAY_MS)];
-  for (const id of [old, young]) {
+  const [poor, well] = [newId(), newId()];
+  const setAside = async (accountId: string, eventId: string): Promise<void> => {
     await database.db.query(sql`
       insert into set_aside_events (
         account_id, event_id, type, resource_id, source, sequence, occurred_at, has_own_url, body_rest
       )
-      values (${newId()}, ${id}, 'charge.pix.created', ${newId()}, 'api', 1, now(), false, '')`);
-  }
-  await enforceRetention(database.db, KEEP_DAYS);
+      values (${accountId}, ${eventId}, 'charge.pix.created', ${newId()}, 'api', 1, now(), false, '')`);
+  };
+  const others = Array.from({ length: 30 }, () => newId());
+  for (const accountId of [poor, ...others]) await setAside(accountId, old);
+  await setAside(poor, idAt(Date.now() - (KEEP_DAYS + 2) * DAY_MS));
+  await setAside(well, young);
+  const lines: string[] = [];
+  await enforce(database.db, KEEP_DAYS, lines);
   const left = await database.db.query(sql`select event_id as id from set_aside_events`);
   expect(left).toEqual([{ id: young }]);
+  const errors = lines.map((line) => JSON.parse(line) as { account_ids: string[] });
+  expect(errors).toMatchObject([{ level: 50, events: 32, keep_days: KEEP_DAYS }]);
+  expect(errors[0]!.account_ids).toHaveLength(20);
+  expect([poor, ...others]).toEqual(expect.arrayContaining(errors[0]!.account_ids));
+  await enforce(database.db, KEEP_DAYS, lines);
+  expect(lines).toHaveLength(1);
 });

@@ -10,6 +10,6 @@ type RetentionDeps = { db: Database; logger: Logger; keepDays: number };
 
 /** Enforces the retention of events, deliveries and attempts in every process; one at a time does it. */
 export function startHistoryRetention({ db, logger, keepDays }: RetentionDeps): AsyncDisposable {
-  const keep = (): Promise<number> => enforceRetention(db, keepDays);
+  const keep = (): Promise<number> => enforceRetention({ db, logger }, keepDays);
   return startRetention({ db, logger, history: 'deliveries', tables: TABLES, keepDays, keep });
 }

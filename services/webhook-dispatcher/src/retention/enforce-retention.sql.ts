@@ -1,6 +1,7 @@
 import { dropPartitions, ensurePartitions } from '@pixmesh/postgres/keep-partitions.sql';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
+import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { endOldSetAside } from './end-old-set-aside.sql.ts';
 import { endOldWaiting } from './end-old-waiting.sql.ts';
@@ -10,7 +11,11 @@ import { endOldWaiting } from './end-old-waiting.sql.ts';
  * longer than `keepDays`, and drops the partitions whose every row is older and from which nothing waits. Answers how
  * many tables were dropped.
  */
-export async function enforceRetention(db: Queryable, keepDays: number): Promise<number> {
+export async function enforceRetention(
+  deps: { db: Queryable; logger: Logger },
+  keepDays: number,
+): Promise<number> {
+  const { db } = deps;
   const history = {
     name: 'history',
     lease: sql`'retention'`,
@@ -18,7 +23,7 @@ export async function enforceRetention(db: Queryable, keepDays: number): Promise
     drop: sql`drop_old_history_partitions(${keepDays})`,
   };
   await ensurePartitions(db, history);
-  await endOldSetAside(db, keepDays);
+  await endOldSetAside(deps, keepDays);
   await endOldWaiting(db, keepDays);
   return await dropPartitions(db, history);
 }
