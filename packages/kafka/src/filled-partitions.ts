@@ -39,9 +39,6 @@ export function brokerClass(): { prototype: LibraryBroker } & (new (
   return load('kafkajs/src/broker/index.js') as ReturnType<typeof brokerClass>;
 }
 
-function isNeeded({
-  messages,
-  preferredReadReplica = NO_REPLICA,
-}: FetchedPartition): boolean {
+function isNeeded({ messages, preferredReadReplica = NO_REPLICA }: FetchedPartition): boolean {
   return messages.length > 0 || preferredReadReplica !== NO_REPLICA;
 }
