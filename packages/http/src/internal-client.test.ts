@@ -23,6 +23,9 @@ import { createInternalClient, type InternalRequest } from './internal-client.ts
 const CONNECTING = 32;
 /** Reads of one account alone that a client has under way at once. */
 const READ_PLACES = 64;
+/** Of them, those that have just begun, and for how long that is so. */
+const YOUNG = 4;
+const YOUNG_MS = 50;
 const authority = await makeTestAuthority();
 const [ledger, payouts] = (await Promise.all(
   ['ledger', 'payouts'].map((name) => makeIdentity(authority, name)),
@@ -266,6 +269,7 @@ async function aHoldingPeer(path: string) {
     hold,
     holds: async (count: number) =>
       await eventually(() => expect(held.size).toBe(count), PATIENCE_MS),
+    held: () => held.size,
     endAll: () => {
       mustHold = false;
       for (const response of held) response.end();
@@ -287,6 +291,21 @@ test(
     await Promise.all(crowd);
   },
 );
+
+test('of one account four reads begin at once, and others as these end or are no longer young', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const peer = await aHoldingPeer('/held');
+  const crowd = peer.hold(3 * YOUNG);
+  await peer.holds(YOUNG);
+  const other = aCall({ claims: { tenant: aCaller() } });
+  expect(await peer.client.request(other)).toMatchObject({ status: 200 });
+  expect(peer.held()).toBe(YOUNG);
+  await vi.advanceTimersByTimeAsync(YOUNG_MS);
+  await peer.holds(2 * YOUNG);
+  peer.endAll();
+  await Promise.all(crowd);
+});
 
 test(
   'a read that finds all places of its account taken waits for one until its deadline',
