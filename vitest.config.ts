@@ -19,6 +19,9 @@ const E2E_WORKERS = 4;
 
 const FAILURE_CHARACTERS_MAX = 1_000;
 
+/** As `eventually` of the testkit: a busy machine is no failure. */
+const POLLED = { expect: { poll: { timeout: 15_000 } } };
+
 const E2E = {
   globalSetup: ['tests/setup/stack.ts'],
   setupFiles: ['tests/setup/seed.ts', 'tests/setup/short-connections.ts'],
@@ -49,6 +52,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
+          ...POLLED,
           include: [
             '{packages,services}/*/{src,test}/**/*.test.ts',
             'deploy/**/*.test.ts',
@@ -68,6 +72,7 @@ export default defineConfig({
       {
         test: {
           name: 'int',
+          ...POLLED,
           include: ['{packages,services}/*/{src,test}/**/*.int.test.ts', 'deploy/**/*.int.test.ts'],
           globalSetup: ['tests/setup/infra.ts'],
           setupFiles: ['tests/setup/seed.ts'],

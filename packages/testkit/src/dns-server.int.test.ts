@@ -15,8 +15,9 @@ test('a resolver gets addresses, aliases, errors and silence as they are scripte
       'empty.example.net': [[]],
     }),
   );
-  const resolver = new dns.Resolver({ timeout: 100, tries: 1 });
-  resolver.setServers([server.address]);
+  const resolver = new dns.Resolver({ timeout: 5_000, tries: 1 });
+  const hasty = new dns.Resolver({ timeout: 100, tries: 1 });
+  for (const one of [resolver, hasty]) one.setServers([server.address]);
   expect(await resolver.resolve4('both.example.net')).toEqual(['1.1.1.1']);
   expect(await resolver.resolve6('alias.example.net')).toEqual([
     '2606:4700::1111',
@@ -26,7 +27,9 @@ test('a resolver gets addresses, aliases, errors and silence as they are scripte
   expect(await resolver.resolve4('Turns.Example.NET')).toEqual(['127.0.0.1']);
   expect(await resolver.resolve4('turns.example.net')).toEqual(['127.0.0.1']);
   const codes = ['broken', 'silent', 'empty', 'unknown'].map((name) =>
-    resolver.resolve4(`${name}.example.net`).catch(({ code }: { code: string }) => code),
+    (name === 'silent' ? hasty : resolver)
+      .resolve4(`${name}.example.net`)
+      .catch(({ code }: { code: string }) => code),
   );
   expect(await Promise.all(codes)).toEqual(['ESERVFAIL', 'ETIMEOUT', 'ENODATA', 'ENOTFOUND']);
 });

@@ -5,7 +5,8 @@ const POLL_INTERVAL_MS = { min: 25, max: 100 };
 const POLL_SHARE = 0.1;
 /** After a probe that took long it rests for as long, up to this: a comparison of everything is work of its own. */
 const REST_MS_MAX = 1_000;
-const TIMEOUT_DEFAULT_MS = 10_000;
+/** What fails in the end takes that long to be red; what is only slow on a busy machine is not. */
+const TIMEOUT_DEFAULT_MS = 15_000;
 
 /**
  * Repeats `probe` until it stops throwing, and answers its value; after the timeout its last error is thrown.

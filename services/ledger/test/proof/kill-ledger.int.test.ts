@@ -70,8 +70,9 @@ test(
       // Between a commit and its offset, or wherever it happens to be.
       const diesByItself = random.chance(0.5);
       if (diesByItself) await armDeathAfterCommit();
+      const mark = (await countBooked()) + Math.floor(part.length / 4);
       const sending = stream(part);
-      if (!diesByItself) await killWithin(part.length);
+      if (!diesByItself) await killBeyond(mark);
       if (ledger.exitCode === null && ledger.signalCode === null) await once(ledger, 'exit');
       ledger = await startLedger();
       await sending;
@@ -138,9 +139,8 @@ async function armDeathAfterCommit(): Promise<void> {
   });
 }
 
-/** Kills the process while it is busy with some more commands. */
-async function killWithin(commands: number): Promise<void> {
-  const mark = (await countBooked()) + Math.floor(commands / 4);
+/** Kills the process once more than so many commands are booked, while it is busy with the rest. */
+async function killBeyond(mark: number): Promise<void> {
   await eventually(async () => {
     expect(await countBooked()).toBeGreaterThan(mark);
   }, CATCH_UP_TIMEOUT_MS);

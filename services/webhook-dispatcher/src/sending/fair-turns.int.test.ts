@@ -149,6 +149,7 @@ describe('among lanes', () => {
       db: database.db,
       receivers: { hanging: hanging.port, shop: receiver.port },
       clock: turnableClock(),
+      timeoutMs: 60_000,
       inFlightMax: 16,
     });
     await eventually(() => expect(hanging.requests).toHaveLength(8));
