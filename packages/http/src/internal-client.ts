@@ -9,7 +9,6 @@ import { createFairQueue, type FairQueue, WAITING_MAX } from '@pixmesh/fair-shar
 import { NoTurnError } from '@pixmesh/fair-share/no-turn-error';
 import { fourTimesFree } from '@pixmesh/fair-share/share-of-places';
 import { AppError } from '@pixmesh/kernel/app-error';
-import { within } from '@pixmesh/kernel/within';
 import { currentRequestId } from '@pixmesh/telemetry/request-id';
 import { type Dispatcher, Pool } from 'undici';
 
@@ -19,6 +18,7 @@ import { meshConnector } from './mesh-connector.ts';
 import { observeUpstream } from './observe-upstream.ts';
 import { repeatAfterMs } from './repeat-call.ts';
 import { requestWhole, type WholeAnswer } from './whole-answer.ts';
+import { createYoungReads } from './young-reads.ts';
 
 /**
  * Calls under way at once, each with a connection of its own. A write may wait for the acquirer, which costs nobody
@@ -27,13 +27,6 @@ import { requestWhole, type WholeAnswer } from './whole-answer.ts';
  */
 const WRITES_MAX = 640;
 const READS_MAX = 80;
-/**
- * Reads that have just begun, of which one account alone has four: more at once take no less time each, and the next
- * account's read would wait behind all of them in its service. What takes longer waits for something else than its CPU
- * and no longer counts.
- */
-const YOUNG_READS_MAX = 5;
-const YOUNG_MS_MAX = 50;
 /**
  * An idle connection has ended before a process that stops ends it (`end-connections.ts`), whatever the peer allows.
  */
@@ -52,7 +45,6 @@ const FIRST_TRY_MS_MAX = 2_000;
 
 /** Each call waits until its own deadline. */
 const UNBOUNDED_WAIT = { waitingMax: WAITING_MAX, waitMsMax: Number.POSITIVE_INFINITY };
-const ignore = (): void => undefined;
 
 export type InternalRequest = {
   method: Dispatcher.HttpMethod;
@@ -103,12 +95,7 @@ export function createInternalClient(options: {
     });
   const reads = open('reads', READS_MAX);
   const writes = open('writes', WRITES_MAX);
-  const youngReads = createFairQueue({
-    name: `${service} young reads`,
-    places: YOUNG_READS_MAX,
-    share: fourTimesFree,
-    ...UNBOUNDED_WAIT,
-  });
+  const beginInTurn = createYoungReads(service);
   return {
     request: (call) =>
       observeUpstream({ upstream: service, method: call.method }, () => request(call)),
@@ -122,26 +109,17 @@ export function createInternalClient(options: {
     const account = accountOf(call.claims) ?? currentAccount();
     const beginBeforeMs = performance.now() + call.deadline.remainingMs();
     try {
-      const work = call.method === 'GET' ? () => read(call, beginBeforeMs) : () => send(pool, call);
+      const exchangeNow = (): Promise<InternalAnswer> => send(pool, call);
+      const work =
+        call.method === 'GET'
+          ? () => beginInTurn({ account, beginBeforeMs }, exchangeNow)
+          : exchangeNow;
       return await turns.run(account, work, { beginBeforeMs });
     } catch (cause) {
       if (!(cause instanceof NoTurnError)) throw cause;
       const message = `${service} was not called: ${cause.message}`;
       throw new AppError('DEPENDENCY_UNAVAILABLE', { message, cause });
     }
-  }
-
-  /** Keeps its place among the young ones until it has its answer, or is not young any more. */
-  async function read(call: InternalRequest, beginBeforeMs: number): Promise<InternalAnswer> {
-    const begin = async (): Promise<{ answer: Promise<InternalAnswer> }> => {
-      const answer = send(reads.pool, call);
-      const ended = answer.then(ignore, ignore);
-      await within(YOUNG_MS_MAX, ended, undefined);
-      return { answer };
-    };
-    const account = accountOf(call.claims) ?? currentAccount();
-    const { answer } = await youngReads.run(account, begin, { beginBeforeMs });
-    return await answer;
   }
 
   async function send(pool: Pool, call: InternalRequest): Promise<InternalAnswer> {

@@ -37,15 +37,20 @@ export function meshConnector(
   let connect = connectorWith(texts);
   const waiting = createLaps<() => Promise<unknown>>();
   let connecting = 0;
-  return (options, callback) => {
+  return (options, callback) => void connectInTime(options, callback);
+
+  async function connectInTime(
+    ...[options, callback]: Parameters<buildConnector.connector>
+  ): Promise<void> {
     const attempt: ConnectionAttempt = (isWanted) => inTurn(() => connectOnce(options, isWanted));
-    firstConnected(attempt).then(
-      (socket) => callback(null, socket),
-      (cause: unknown) => {
-        callback(new NotConnectedError(`no connection to ${service}`, { cause }), null);
-      },
-    );
-  };
+    let socket: Socket;
+    try {
+      socket = await firstConnected(attempt);
+    } catch (cause) {
+      return callback(new NotConnectedError(`no connection to ${service}`, { cause }), null);
+    }
+    callback(null, socket);
+  }
 
   async function inTurn(work: () => Promise<Socket>): Promise<Socket> {
     const { promise, resolve } = Promise.withResolvers<Socket>();

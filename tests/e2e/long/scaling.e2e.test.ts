@@ -88,7 +88,7 @@ test(
       for (const [kind, own] of Map.groupBy(calls, (call) => call.kind)) {
         const ms = quantileMs(own, 0.5);
         if (count === 1) ofOne.set(kind, ms);
-        expect(ms, kind).toBeLessThanOrEqual((ofOne.get(kind) ?? 0) + SLOWER_MS_MAX);
+        expect(ms).toBeLessThanOrEqual((ofOne.get(kind) ?? 0) + SLOWER_MS_MAX);
       }
     }
   },

@@ -136,7 +136,10 @@ describe('among lanes', () => {
   });
 
   test('those that hang leave slots to the others, however many they are', async () => {
-    await using hanging = await startReceiver(() => undefined);
+    const release = Promise.withResolvers<void>();
+    await using hanging = await startReceiver((request, response) => {
+      void release.promise.then(() => answerWith(200)(request, response));
+    });
     await using receiver = await startReceiver();
     for (let count = 0; count < 12; count += 1) {
       const url = 'http://hanging.receiver.example.com/hook';
@@ -156,6 +159,7 @@ describe('among lanes', () => {
     await aLane(30);
     await eventually(() => expect(receiver.requests).toHaveLength(30));
     expect(hanging.requests).toHaveLength(8);
+    release.resolve();
   });
 });
 
