@@ -79,9 +79,10 @@ test('two homes that run side by side share no port, also where one had the othe
 test('a port that is fixed for one start changes no other, and is not kept', async () => {
   const home = aHome();
   const { ports, stop } = await start(home);
-  await stop();
+  // While the first one runs, so that it has other ports.
   const free = await start(aHome());
   await free.stop();
+  await stop();
   const fixed = free.ports['gateway']!;
   const second = await start(home, { PIXMESH_GATEWAY_PORT: String(fixed) });
   expect(second.ports).toEqual({ ...ports, gateway: fixed });
