@@ -40,5 +40,5 @@ async function whileYoung<T>(answer: Promise<T>): Promise<{ answer: Promise<T> }
 }
 
 function ignore(): void {
-  // Whoever awaits the answer is told of its failure.
+  // Its failure is thrown to whoever awaits the answer.
 }

@@ -3,10 +3,10 @@ import { sql } from '@pixmesh/postgres/sql';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { leaseCharge, requestCheck } from '#charge/charge-checks.sql.ts';
+import { requestCheck } from '#charge/charge-checks.sql.ts';
 import type { ChargeRow } from '#charge/charge-row.ts';
+import { aLeasedCharge } from '#test/a-leased-charge.ts';
 import { aReceivedPix } from '#test/a-received-pix.ts';
-import { storeCharge } from '#test/store-charge.ts';
 
 import { type ChargeReceipts, createChargeReceipts } from './receipts.sql.ts';
 
@@ -19,13 +19,6 @@ beforeAll(async () => {
   receipts = createChargeReceipts(database.db);
 });
 afterAll(() => database[Symbol.asyncDispose]());
-
-async function aLeasedCharge(): Promise<ChargeRow> {
-  const { id } = await storeCharge(database.db);
-  const charge = await leaseCharge(database.db, id, 60_000);
-  if (charge === null) throw new Error('it is leased');
-  return charge;
-}
 
 async function record(
   charge: ChargeRow,
@@ -57,26 +50,26 @@ async function stateOf({ id }: ChargeRow) {
 const RECORDED = { version: 1, is_accepted: true, recorded: 1, commands: 1, lines: 1 };
 
 test('a record that is the last of its check ends the lease, and no other check is due', async () => {
-  const charge = await aLeasedCharge();
+  const charge = await aLeasedCharge(database.db);
   expect(await record(charge, { endedLease: charge.leaseToken ?? '' })).toBe(true);
   const ended = { is_leased: false, is_requested: null, answer: 'found' };
   expect(await stateOf(charge)).toEqual({ ...RECORDED, ...ended });
 });
 
 test('a record that is not the last leaves the lease to its check', async () => {
-  const charge = await aLeasedCharge();
+  const charge = await aLeasedCharge(database.db);
   expect(await record(charge)).toBe(true);
   expect(await stateOf(charge)).toMatchObject({ ...RECORDED, is_leased: true, answer: null });
 });
 
 test('the lease of another check, which took over, stays', async () => {
-  const charge = await aLeasedCharge();
+  const charge = await aLeasedCharge(database.db);
   expect(await record(charge, { endedLease: newId() })).toBe(true);
   expect(await stateOf(charge)).toMatchObject({ ...RECORDED, is_leased: true, answer: null });
 });
 
 test('a check that was requested meanwhile is still to come', async () => {
-  const charge = await aLeasedCharge();
+  const charge = await aLeasedCharge(database.db);
   await requestCheck(database.db, charge.id, null);
   expect(await record(charge, { endedLease: charge.leaseToken ?? '' })).toBe(true);
   expect(await stateOf(charge)).toMatchObject({ is_leased: false, is_requested: true });
@@ -84,7 +77,7 @@ test('a check that was requested meanwhile is still to come', async () => {
 
 test('of records that come together each is written with its own charge; one that has moved leaves nothing behind', async () => {
   const charges = await Promise.all(Array.from({ length: 20 }, aLeasedCharge));
-  const moved = { ...(await aLeasedCharge()), version: 7 };
+  const moved = { ...(await aLeasedCharge(database.db)), version: 7 };
   const written = await Promise.all([...charges, moved].map((charge) => record(charge)));
   expect(written).toEqual([...charges.map(() => true), false]);
   for (const charge of charges) expect(await stateOf(charge)).toMatchObject(RECORDED);

@@ -4,14 +4,13 @@ import { createLogger } from '@pixmesh/telemetry/logger';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { leaseCharge } from '#charge/charge-checks.sql.ts';
 import type { ChargeRow } from '#charge/charge-row.ts';
 import { createChargeMoves } from '#charge/move-charges.sql.ts';
 import { createChargeReceipts } from '#received/receipts.sql.ts';
 import { createRecordedPix } from '#received/received-pix.sql.ts';
+import { aLeasedCharge } from '#test/a-leased-charge.ts';
 import { aReceivedPix } from '#test/a-received-pix.ts';
 import { RECEIVER } from '#test/charges-under-test.ts';
-import { storeCharge } from '#test/store-charge.ts';
 
 import { applyProviderState, type ApplyStateDeps } from './apply-provider-state.ts';
 
@@ -22,13 +21,6 @@ beforeAll(async () => {
   database = await createTestDatabase('charges');
 });
 afterAll(() => database[Symbol.asyncDispose]());
-
-async function aLeasedCharge(): Promise<ChargeRow> {
-  const { id } = await storeCharge(database.db);
-  const charge = await leaseCharge(database.db, id, 60_000);
-  if (charge === null) throw new Error('it is leased');
-  return charge;
-}
 
 /** Checks a charge that the acquirer shows paid by one Pix; answers the outcome and the reads of records it took. */
 async function check(charge: ChargeRow, endToEndId: string) {
@@ -65,14 +57,14 @@ async function recordsOf(endToEndId: string) {
 }
 
 test('the first Pix of a charge is recorded without a read, and ends the check', async () => {
-  const charge = await aLeasedCharge();
+  const charge = await aLeasedCharge(database.db);
   const endToEndId = `E${newId()}`;
   expect(await check(charge, endToEndId)).toEqual({ outcome: 'ended', reads: 0 });
   expect(await recordsOf(endToEndId)).toEqual([charge.id]);
 });
 
 test('one that another charge holds already is refused, read, and left where it is', async () => {
-  const [first, second] = [await aLeasedCharge(), await aLeasedCharge()];
+  const [first, second] = [await aLeasedCharge(database.db), await aLeasedCharge(database.db)];
   const endToEndId = `E${newId()}`;
   await check(first, endToEndId);
   expect(await check(second, endToEndId)).toEqual({ outcome: 'unpaid', reads: 1 });
@@ -80,7 +72,7 @@ test('one that another charge holds already is refused, read, and left where it 
 });
 
 test('a charge that another check paid meanwhile is found moved or at rest, and nothing is recorded twice', async () => {
-  const charge = await aLeasedCharge();
+  const charge = await aLeasedCharge(database.db);
   const endToEndId = `E${newId()}`;
   const outcomes = await Promise.all([check(charge, endToEndId), check(charge, endToEndId)]);
   expect(outcomes.filter(({ outcome }) => outcome === 'ended')).toHaveLength(1);
