@@ -76,7 +76,7 @@ test('a check that was requested meanwhile is still to come', async () => {
 });
 
 test('of records that come together each is written with its own charge; one that has moved leaves nothing behind', async () => {
-  const charges = await Promise.all(Array.from({ length: 20 }, aLeasedCharge));
+  const charges = await Promise.all(Array.from({ length: 20 }, () => aLeasedCharge(database.db)));
   const moved = { ...(await aLeasedCharge(database.db)), version: 7 };
   const written = await Promise.all([...charges, moved].map((charge) => record(charge)));
   expect(written).toEqual([...charges.map(() => true), false]);
@@ -86,7 +86,7 @@ test('of records that come together each is written with its own charge; one tha
 });
 
 test('of two charges that are to record one Pix at once, one does, and the other is refused alone', async () => {
-  const charges = await Promise.all(Array.from({ length: 3 }, aLeasedCharge));
+  const charges = await Promise.all(Array.from({ length: 3 }, () => aLeasedCharge(database.db)));
   const endToEndId = `E${newId()}`;
   const outcomes = await Promise.allSettled(
     charges.map((charge, index) => record(charge, index === 0 ? {} : { endToEndId })),
