@@ -5,9 +5,11 @@ import type { Claims } from '@pixmesh/contracts/internal/caller-claims';
 import { INTERNAL_HEADERS } from '@pixmesh/contracts/internal/headers';
 import type { ServiceName } from '@pixmesh/contracts/internal/identities';
 import { currentAccount } from '@pixmesh/fair-share/current-account';
+import { createContention } from '@pixmesh/fair-share/contention';
 import { createFairQueue, type FairQueue, WAITING_MAX } from '@pixmesh/fair-share/fair-queue';
 import { NoTurnError } from '@pixmesh/fair-share/no-turn-error';
 import { fourTimesFree } from '@pixmesh/fair-share/share-of-places';
+import { createYoungCalls } from '@pixmesh/fair-share/young-calls';
 import { AppError } from '@pixmesh/kernel/app-error';
 import { currentRequestId } from '@pixmesh/telemetry/request-id';
 import { type Dispatcher, Pool } from 'undici';
@@ -18,7 +20,6 @@ import { meshConnector } from './mesh-connector.ts';
 import { observeUpstream } from './observe-upstream.ts';
 import { repeatAfterMs } from './repeat-call.ts';
 import { requestWhole, type WholeAnswer } from './whole-answer.ts';
-import { createYoungReads } from './young-reads.ts';
 
 /**
  * Calls under way at once, each with a connection of its own. A write may wait for the acquirer, which costs nobody
@@ -27,6 +28,9 @@ import { createYoungReads } from './young-reads.ts';
  */
 const WRITES_MAX = 640;
 const READS_MAX = 80;
+/** Calls of one account that have just begun, beside those of others. */
+const YOUNG_WRITES_MAX = 4;
+const YOUNG_READS_MAX = 2;
 /**
  * An idle connection has ended before a process that stops ends it (`end-connections.ts`), whatever the peer allows.
  */
@@ -87,15 +91,20 @@ export function createInternalClient(options: {
   identity: Pick<MeshIdentity, 'current'>;
 }): InternalClient {
   const { service, url, identity } = options;
+  const contention = createContention();
   // Each with handshakes of its own: a read waits for none of hundreds of writes.
-  const open = (name: string, places: number) =>
-    openConnections(`${service} ${name}`, places, {
+  const open = (name: string, places: number, youngMax: number) => ({
+    ...openConnections(`${service} ${name}`, places, {
       url,
       connect: meshConnector(identity, service),
-    });
-  const reads = open('reads', READS_MAX);
-  const writes = open('writes', WRITES_MAX);
-  const beginInTurn = createYoungReads(service);
+    }),
+    beginInTurn: createYoungCalls(`${service} young ${name}`, {
+      besideOthersMax: youngMax,
+      contention,
+    }),
+  });
+  const reads = open('reads', READS_MAX, YOUNG_READS_MAX);
+  const writes = open('writes', WRITES_MAX, YOUNG_WRITES_MAX);
   return {
     request: (call) =>
       observeUpstream({ upstream: service, method: call.method }, () => request(call)),
@@ -105,15 +114,11 @@ export function createInternalClient(options: {
   };
 
   async function request(call: InternalRequest): Promise<InternalAnswer> {
-    const { pool, turns } = call.method === 'GET' ? reads : writes;
+    const { pool, turns, beginInTurn } = call.method === 'GET' ? reads : writes;
     const account = accountOf(call.claims) ?? currentAccount();
     const beginBeforeMs = performance.now() + call.deadline.remainingMs();
     try {
-      const exchangeNow = (): Promise<InternalAnswer> => send(pool, call);
-      const work =
-        call.method === 'GET'
-          ? () => beginInTurn({ account, beginBeforeMs }, exchangeNow)
-          : exchangeNow;
+      const work = () => beginInTurn({ account, beginBeforeMs }, () => send(pool, call));
       return await turns.run(account, work, { beginBeforeMs });
     } catch (cause) {
       if (!(cause instanceof NoTurnError)) throw cause;

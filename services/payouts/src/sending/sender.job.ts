@@ -6,6 +6,7 @@ import type { WakeSignal } from '@pixmesh/service/wake-signal';
 
 import type { PayoutRow } from '#payouts/payout-row.ts';
 
+import { createBeginSend } from './begin-send.ts';
 import { type Claim, claimDue } from './claim-due.sql.ts';
 import { createHeldSlots, type HeldSlot } from './held-slots.ts';
 import { sendPayout } from './send-payout.ts';
@@ -43,6 +44,7 @@ export function startSender(deps: SenderDeps): Sender {
   const { db, logger, slots, signal, acquirerTimeoutMs } = deps;
   const callMs = acquirerTimeoutMs + START_MARGIN_MS;
   const held = createHeldSlots({ db, logger, callMs });
+  const beginSend = createBeginSend(slots);
   let haveSlots = false;
   /** Whether due payouts may wait for a slot: then the end of a call is a reason to claim. */
   let mayWaitForSlots = true;
@@ -52,7 +54,10 @@ export function startSender(deps: SenderDeps): Sender {
     signal,
     inFlightMax: slots,
     sources: [{ take: inTurn(take), max: slots }],
-    handle: send,
+    handle: (claim) =>
+      beginSend(claim, () =>
+        sendPayout({ ...deps, keepSlot: async () => keepSlot(claim) }, claim, claim.callBeforeMs),
+      ),
     wakesAtEnds: false,
     describe: (claim) => ({ payout_id: claim.payout.id }),
     parentOf: (claim) => claim.payout.checkTraceparent,
@@ -69,24 +74,19 @@ export function startSender(deps: SenderDeps): Sender {
     haveSlots = true;
     const own = held.takeAll();
     const begunMs = performance.now();
-    const slotLeaseMs = callMs + SLOT_HOLD_MS;
-    const options = { ...turn, slots, held: own, leaseMs: callMs, slotLeaseMs };
+    const leases = { leaseMs: callMs, slotLeaseMs: callMs + SLOT_HOLD_MS };
     let claims: Claim[] = [];
     // A call that ends during the claim frees a slot that the claim does not see.
     mayWaitForSlots = true;
     try {
-      claims = await claimDue(db, options);
+      claims = await claimDue(db, { ...turn, ...leases, slots, held: own });
     } finally {
       const left = own.filter(({ slot }) => !claims.some((claim) => claim.slot === slot));
       held.keep(left);
       mayWaitForSlots = left.length === 0;
     }
-    const untilMs = begunMs + slotLeaseMs;
+    const untilMs = begunMs + leases.slotLeaseMs;
     return claims.map((claim) => timed({ ...claim, untilMs }, begunMs, acquirerTimeoutMs));
-  }
-
-  async function send(claim: TimedClaim): Promise<void> {
-    await sendPayout({ ...deps, keepSlot: async () => keepSlot(claim) }, claim, claim.callBeforeMs);
   }
 
   function keepSlot({ slot, slotToken, untilMs }: HeldSlot): void {
