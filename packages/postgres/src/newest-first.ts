@@ -72,6 +72,11 @@ export function pageOfBoth(one: Statement, other: Statement, limit: number): Sta
     ${newest(limit)}`;
 }
 
+/** A page with some of its columns: what is not asked for is neither computed nor sent. */
+export function columnsOf(page: Statement, columns: Statement): Statement {
+  return sql`select ${columns} from (${page}) as page order by ${NEWEST_FIRST}`;
+}
+
 /**
  * The row under an id, `rows` being a select of a table. Found by the primary key, whatever else is asked of the row
  * around it: an index that begins with another column holds the id too, and may look as good to the planner.

@@ -1,11 +1,11 @@
 import type { Charge, ChargeStatus, Receiver } from '@pixmesh/contracts/http/charge';
 
-import type { ChargeRow } from './charge-row.ts';
+import type { ShownCharge } from './charge-row.ts';
 import { shownStatus } from './expiry.ts';
 
 /** The charge as every route and event shows it. Fields are named one by one: nothing else can slip out. */
 export function toChargeResource(
-  row: ChargeRow,
+  row: ShownCharge,
   receiver: Receiver,
   status: ChargeStatus = shownStatus(row),
 ): Charge {

@@ -58,6 +58,27 @@ export type ChargeRow = {
   readAt: Date;
 };
 
+/** What `/v1` shows of a charge is made of this. */
+export type ShownCharge = Pick<
+  ChargeRow,
+  | 'id'
+  | 'status'
+  | 'amount'
+  | 'description'
+  | 'reference'
+  | 'customer'
+  | 'webhookUrl'
+  | 'brCode'
+  | 'acceptedE2e'
+  | 'endToEndId'
+  | 'failureReason'
+  | 'refundedAmount'
+  | 'createdAt'
+  | 'expiresAt'
+  | 'paidAt'
+  | 'readAt'
+>;
+
 /** A charge that this process has just leased. */
 export type LeasedCharge = ChargeRow & {
   /** By `performance.now()`, before the lease was asked for: it ends no earlier than its length after that. */

@@ -1,13 +1,13 @@
 import type { ChargeStatus } from '@pixmesh/contracts/http/charge';
 
-import type { ChargeRow } from './charge-row.ts';
+import type { ShownCharge } from './charge-row.ts';
 
 /**
  * The one predicate of `expired` (decision 82), for rows that were read; `IS_EXPIRED` in `expiry.sql.ts` is the same
  * for rows that are looked for.
  */
 export function isExpired(
-  charge: Pick<ChargeRow, 'status' | 'acceptedE2e' | 'expiresAt'>,
+  charge: Pick<ShownCharge, 'status' | 'acceptedE2e' | 'expiresAt'>,
   now: Date,
 ): boolean {
   return (
@@ -18,6 +18,6 @@ export function isExpired(
 }
 
 /** The status as it is shown, decided at the instant of the read. */
-export function shownStatus(charge: ChargeRow): ChargeStatus {
+export function shownStatus(charge: ShownCharge): ChargeStatus {
   return isExpired(charge, charge.readAt) ? 'expired' : charge.status;
 }

@@ -2,6 +2,7 @@ import type { ChargeStatus } from '@pixmesh/contracts/http/charge';
 import type { AccountId } from '@pixmesh/kernel/ids';
 import {
   allOf,
+  columnsOf,
   type CreatedBetween,
   isCreatedAfter,
   type ListPage,
@@ -13,8 +14,8 @@ import {
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { sql, type Statement } from '@pixmesh/postgres/sql';
 
-import type { ChargeRow } from '#charge/charge-row.ts';
-import { type ChargeRecord, toChargeRow } from '#charge/charges.sql.ts';
+import type { ShownCharge } from '#charge/charge-row.ts';
+import { SHOWN_COLUMNS, type ShownRecord, toShownCharge } from '#charge/charges.sql.ts';
 import { isShownAs } from '#charge/expiry.sql.ts';
 
 import { isInSlice, selectCharges, slicesOf } from './list-slices.sql.ts';
@@ -29,9 +30,9 @@ export async function listCharges(
   db: Queryable,
   filters: ChargeFilters,
   page: ListPage,
-): Promise<ChargeRow[]> {
-  const rows = await db.query<ChargeRecord>(listStatement(filters, page));
-  return rows.map(toChargeRow);
+): Promise<ShownCharge[]> {
+  const rows = await db.query<ShownRecord>(listStatement(filters, page));
+  return rows.map(toShownCharge);
 }
 
 /**
@@ -41,7 +42,7 @@ export async function listCharges(
 export function listStatement(filters: ChargeFilters, page: ListPage): Statement {
   const { limit, startingAfter } = page;
   const cursor = startingAfter === null ? null : cursorOf(filters.accountId, startingAfter);
-  return pageOfListed(filters, startOf(filters, cursor), limit);
+  return columnsOf(pageOfListed(filters, startOf(filters, cursor), limit), SHOWN_COLUMNS);
 }
 
 /** A page of what `/v1` shows of an account, from a place on that the caller has chosen. */
