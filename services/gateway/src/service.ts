@@ -210,6 +210,7 @@ function buildAdmin({
     clients,
     wakeOutbox,
     counters,
+    keyDefault: keyDefaultOf(config),
     reconciliation,
     ownLetters: answerOwnLetters(deadLetters, logger),
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,

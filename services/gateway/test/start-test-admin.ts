@@ -42,6 +42,7 @@ export async function startTestAdmin(deps: {
       wakeUps += 1;
     },
     counters: { used: () => Promise.reject(new Error('unused')) },
+    keyDefault: null,
     reconciliation: {
       latest: () => Promise.reject(new Error('unused')),
       runNow: () => Promise.reject(new Error('unused')),

@@ -51,5 +51,12 @@ export const AccountLimits = z.object({
     )
     .meta({ description: 'Keys with a limit of their own, newest first, at most 100.' }),
   has_more_keys: z.boolean(),
+  key_default: z
+    .object({ requests_max: z.int().min(1), window_seconds: z.int().min(1) })
+    .nullable()
+    .meta({
+      description:
+        'What the installation allows each key without `requests_per_minute` of its own; null: everything.',
+    }),
 });
 export type AccountLimits = z.input<typeof AccountLimits>;

@@ -69,6 +69,12 @@ describe('the installation’s own limit of a key, over two processes', () => {
     expect((await first.request(key, 'GET', '/v1/account')).status).toBe(200);
   });
 
+  test('is shown with the limits of an account', async () => {
+    const { accountId } = await first.createTenant();
+    const { json } = await first.admin('GET', `/admin/accounts/${accountId}/limits`);
+    expect(json['key_default']).toEqual({ requests_max: QUOTA, window_seconds: 60 });
+  });
+
   test('is found in the request log, with the key', async () => {
     const { key, keyId } = await first.createTenant();
     await useUpQuota(key);

@@ -262,6 +262,7 @@ test('operators see limits and what is used of them', async () => {
         },
       ],
       has_more_keys: false,
+      key_default: null,
     });
   });
   expect((await first.admin('GET', `/admin/accounts/${newId()}/limits`)).status).toBe(404);

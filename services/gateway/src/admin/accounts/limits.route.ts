@@ -8,7 +8,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { RequestLimits } from '#account/account-limits.ts';
 import { findAccount } from '#account/accounts.sql.ts';
 import { buildUpstreamPath } from '#forwarding/build-upstream-path.ts';
-import { COUNTERS } from '#limits/limits-of.ts';
+import { COUNTERS, type KeyDefault } from '#limits/limits-of.ts';
 import type { RequestCounters } from '#limits/request-counters.ts';
 
 import { listLimitedKeys } from '../keys/keys.sql.ts';
@@ -20,6 +20,7 @@ const DISPATCHER = 'webhook-dispatcher';
 
 export type LimitsDeps = OwnerAndTablesDeps & {
   counters: Pick<RequestCounters, 'used'>;
+  keyDefault: KeyDefault;
   logger: Logger;
 };
 
@@ -50,6 +51,7 @@ export function registerLimits(app: FastifyInstance, deps: LimitsDeps): void {
       },
       keys: ofKeys.map(([key, counts]) => ({ id: key.id, ...countedLimits(key.limits, counts) })),
       has_more_keys: keys.length > KEYS_MAX,
+      key_default: shownDefault(deps.keyDefault),
     };
   });
 }
@@ -95,6 +97,11 @@ async function readCounts<Key extends { id: string }>(
     inFlightHere: used.flightsHere[place] ?? 0,
   });
   return { ofAccount: at(0), ofKeys: keys.map((key, place) => [key, at(place + 1)]) };
+}
+
+function shownDefault(keyDefault: KeyDefault): AccountLimits['key_default'] {
+  if (keyDefault === null) return null;
+  return { requests_max: keyDefault.max, window_seconds: keyDefault.windowMs / 1000 };
 }
 
 /** What a former limit has counted says nothing. */
