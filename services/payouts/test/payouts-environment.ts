@@ -134,7 +134,7 @@ const BASE_SETTINGS = {
   ACQUIRER_CLIENT_ID: 'client',
   ACQUIRER_CLIENT_SECRET: 'secret-of-the-client',
   ACQUIRER_PIX_KEY: '6f1c2f64-1c6d-4a2e-9d5b-0c3c1f3a9e10',
-  ACQUIRER_TIMEOUT_MS: '400',
+  ACQUIRER_TIMEOUT_MS: '1000',
   // Read once at boot, when nothing was sent yet; a test that is about the list shortens it.
   SENT_LIST_MS: '3600000',
   SENT_LIST_LATE_MS: '3600000',

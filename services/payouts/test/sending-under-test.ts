@@ -27,7 +27,7 @@ export type SendingUnderTest = Awaited<ReturnType<typeof startSendingUnderTest>>
 type WorkersDeps = SendingDeps & StatusCheckDeps & { slots: number };
 
 /** Shorter than any fault's delay, longer than a busy machine needs for a call. */
-const ACQUIRER_TIMEOUT_MS = 500;
+const ACQUIRER_TIMEOUT_MS = 1_000;
 
 /** Entry of the simulator's journal: what really happened. */
 export type JournalEntry = { kind: string; id_envio: string | null; end_to_end_id: string | null };

@@ -6,7 +6,7 @@ import { type Answer, sendRequest } from '#test/send-request.ts';
 import { answerJson } from '#test/start-fake-owner.ts';
 import { startTestGateway, type Tenant, type TestGateway } from '#test/start-test-gateway.ts';
 
-const REQUEST_TIMEOUT_MS = 600;
+const REQUEST_TIMEOUT_MS = 2_000;
 const CHARGE = { id: newId(), object: 'charge', status: 'pending' };
 
 let gateway: TestGateway;

@@ -32,7 +32,7 @@ function troubles(seed: number) {
     { operation: 'sendPayout', fault: 'garbage', probability: 0.1 },
     { operation: 'sendPayout', fault: 'reset', probability: 0.1 },
     { operation: 'sendPayout', fault: 'hang', delay_ms: 2_000, probability: 0.05 },
-    { operation: 'sendPayout', fault: 'latency', delay_ms: 800, probability: 0.1 },
+    { operation: 'sendPayout', fault: 'latency', delay_ms: 1_300, probability: 0.1 },
     { operation: 'sendPayout', fault: 'refusal', code: 'pagamento_negado', probability: 0.05 },
     { operation: 'getPayout', fault: 'error_before', status: 500, probability: 0.2 },
     { operation: 'getPayout', fault: 'garbage', probability: 0.05 },
