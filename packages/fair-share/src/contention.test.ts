@@ -8,22 +8,35 @@ const CONTENDED_MS = 10_000;
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
-test('an account whose calls are the only ones is alone, from its first call on', () => {
-  const { isContended } = createContention();
-  expect(['a', 'a', 'a'].map(isContended)).toEqual([false, false, false]);
+/** Whether there is contention after each of these calls. */
+function callsOf(accounts: readonly string[]) {
+  const { noteCall, isContended } = createContention();
+  const call = (account: string): boolean => {
+    noteCall(account);
+    return isContended();
+  };
+  return { call, seen: accounts.map(call) };
+}
+
+test('an account whose calls are the only ones is alone', () => {
+  expect(callsOf(['a', 'a', 'a']).seen).toEqual([false, false, false]);
 });
 
-test('of two accounts none is alone, until the other has not called for ten seconds', () => {
-  const { isContended } = createContention();
-  isContended('a');
-  expect(['b', 'a', 'a'].map(isContended)).toEqual([true, true, true]);
+test('of several accounts none is alone, until ten seconds after the last call of another one', () => {
+  const { call, seen } = callsOf(['a', 'b', 'c', 'a', 'a']);
+  expect(seen).toEqual([false, true, true, true, true]);
   vi.advanceTimersByTime(CONTENDED_MS - 1);
-  expect(isContended('a')).toBe(true);
+  expect(call('a')).toBe(true);
   vi.advanceTimersByTime(1);
-  expect(isContended('a')).toBe(false);
+  expect(call('a')).toBe(false);
+});
+
+test('an account that calls when all others have long been silent is alone at once', () => {
+  const { call } = callsOf(['a', 'b']);
+  vi.advanceTimersByTime(CONTENDED_MS);
+  expect(call('a')).toBe(false);
 });
 
 test('work of no account leaves an account alone', () => {
-  const { isContended } = createContention();
-  expect(['a', OWN_WORK, 'a', OWN_WORK].map(isContended)).toEqual([false, false, false, false]);
+  expect(callsOf(['a', OWN_WORK, 'a', OWN_WORK]).seen).toEqual([false, false, false, false]);
 });

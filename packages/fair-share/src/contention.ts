@@ -1,28 +1,27 @@
 import { OWN_WORK } from './current-account.ts';
 
-/** For how long after it another account's call is taken for one beside it. Above a pause between two calls of most. */
+/** An account that has called within this time may do so again at any moment. */
 const CONTENDED_MS = 10_000;
 
 export type Contention = {
-  /** Notes a call of the account. Whether another account had one a moment ago. */
-  isContended(account: string): boolean;
+  noteCall(account: string): void;
+  /** Whether an account other than the latest one has called within the last ten seconds. */
+  isContended(): boolean;
 };
 
-/**
- * Whether accounts want something at the same time, by the calls that come: an account alone needs no bound of its own.
- * Work of no account is nobody's beside whom one would have to hold back.
- */
+/** Whether accounts want something at the same time, by the calls that come. Work of no account does not count. */
 export function createContention(): Contention {
-  let latest: string | null = null;
-  let changedMs = Number.NEGATIVE_INFINITY;
+  let latest = OWN_WORK;
+  let latestMs = Number.NEGATIVE_INFINITY;
+  /** When an account other than the latest one called last. */
+  let otherMs = Number.NEGATIVE_INFINITY;
   return {
-    isContended: (account) => {
-      const nowMs = performance.now();
-      if (account !== OWN_WORK) {
-        if (latest !== null && latest !== account) changedMs = nowMs;
-        latest = account;
-      }
-      return nowMs - changedMs < CONTENDED_MS;
+    noteCall: (account) => {
+      if (account === OWN_WORK) return;
+      if (account !== latest) otherMs = latestMs;
+      latest = account;
+      latestMs = performance.now();
     },
+    isContended: () => performance.now() - otherMs < CONTENDED_MS,
   };
 }

@@ -76,3 +76,14 @@ describe.each(SHARES)(
     });
   },
 );
+
+test('what waits has its turn before what comes after it, also where the share has grown meanwhile', () => {
+  let max = 1;
+  const turns = createTurns<string>(10, (held) => held < max);
+  expect(turns.take('a')).toBe(true);
+  turns.wait('a', 'first');
+  max = 3;
+  expect(turns.take('a')).toBe(false);
+  turns.wait('a', 'second');
+  expect(turns.end('a')).toEqual(['first', 'second']);
+});

@@ -3,7 +3,7 @@ import type { Share } from './share-of-places.ts';
 
 /** Places, and the order in which those who wait for one get it. Holds no clock and no promise. */
 export type Turns<Item> = {
-  /** Takes a place, unless the account may have none now. No account that waits may have one. */
+  /** Takes a place, unless the account may have none now or has others that wait. */
   take(account: string): boolean;
   /** Has an item wait behind all others of its account. */
   wait(account: string, item: Item): void;
@@ -28,7 +28,8 @@ export function createTurns<Item>(size: number, share: Share): Turns<Item> {
   /** In the order of turns; an account stands here while it waits. */
   const lines = new Map<string, Set<Item>>();
   return {
-    take,
+    // Behind its own that wait, also where its share has grown since.
+    take: (account) => !lines.has(account) && take(account),
     wait: (account, item) => {
       const line = lines.get(account);
       if (line === undefined) lines.set(account, new Set([item]));
@@ -56,7 +57,7 @@ export function createTurns<Item>(size: number, share: Share): Turns<Item> {
     return true;
   }
 
-  /** While a place is free, few accounts hold so many that they are passed over. */
+  /** Accounts that hold their share are passed over: few, where all places are taken in the end. */
   function next(): Item | null {
     if (places.free() === 0) return null;
     for (const [account, line] of lines) {

@@ -1,39 +1,40 @@
-import { createContention } from './contention.ts';
-import { NoTurnError } from './no-turn-error.ts';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
+import { createContention } from './contention.ts';
 import { createYoungCalls } from './young-calls.ts';
 
 const YOUNG_MS = 50;
-const BESIDE_OTHERS = 2;
+const WAIT_MS = 1_000;
 const PATIENT_MS = 60_000;
 
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
-/** Calls that are under way until the test ends them. */
-function heldCalls() {
-  const begin = createYoungCalls('test', {
-    besideOthersMax: BESIDE_OTHERS,
-    contention: createContention(),
+/** Calls that are under way until the test ends them; `begun` has the accounts of those that have begun. */
+function heldCalls({ aloneMax = 100 } = {}) {
+  const contention = createContention();
+  const beginSpread = createYoungCalls({
+    name: 'test',
+    aloneMax,
+    besideOthersMax: 2,
+    contention,
   });
   const begun: string[] = [];
   const held: PromiseWithResolvers<string>[] = [];
-  const call = (account: string, beginBeforeMs = performance.now() + PATIENT_MS) =>
-    begin({ account, beginBeforeMs }, async () => {
+  const call = (account: string, timeLeftMs = PATIENT_MS) =>
+    beginSpread({ account, timeLeftMs }, async () => {
       begun.push(account);
       const answer = Promise.withResolvers<string>();
       held.push(answer);
       return await answer.promise;
     });
-  const settled = () => vi.advanceTimersByTimeAsync(0);
-  return { begun, held, call, settled };
+  return { begun, held, call };
 }
 
-test('an account that is alone begins as many calls as it makes', () => {
-  const { begun, call } = heldCalls();
-  for (let count = 0; count < 100; count += 1) void call('a');
-  expect(begun).toHaveLength(100);
+test('an account that is alone begins as many calls as it may alone', () => {
+  const { begun, call } = heldCalls({ aloneMax: 4 });
+  for (let count = 0; count < 10; count += 1) void call('a');
+  expect(begun).toHaveLength(4);
 });
 
 test('beside another account few begin at once, and the others’ do not wait for them', () => {
@@ -45,12 +46,12 @@ test('beside another account few begin at once, and the others’ do not wait fo
 });
 
 test('the end of a call, or fifty milliseconds, makes room for the next one', async () => {
-  const { begun, held, call, settled } = heldCalls();
+  const { begun, held, call } = heldCalls();
   void call('b');
   const answers = Array.from({ length: 6 }, () => call('a'));
   held[1]?.resolve('first');
   expect(await answers[0]).toBe('first');
-  await settled();
+  await vi.advanceTimersByTimeAsync(0);
   expect(begun.join('')).toBe('baaa');
   await vi.advanceTimersByTimeAsync(YOUNG_MS);
   expect(begun.join('')).toBe('baaaaa');
@@ -59,27 +60,35 @@ test('the end of a call, or fifty milliseconds, makes room for the next one', as
 });
 
 test('a call that fails makes room too, and its failure is thrown to its caller', async () => {
-  const { begun, held, call, settled } = heldCalls();
+  const { begun, held, call } = heldCalls();
   void call('b');
   const failing = call('a');
   void call('a');
   void call('a');
   held[1]?.reject(new Error('cut off'));
   await expect(failing).rejects.toThrow('cut off');
-  await settled();
+  await vi.advanceTimersByTimeAsync(0);
   expect(begun.join('')).toBe('baaa');
 });
 
-test('a call that has no turn in time never begins', async () => {
+test('no call waits for longer than a second: it begins beside more than the bound', async () => {
   const { begun, call } = heldCalls();
+  void call('b');
+  for (let count = 0; count < 100; count += 1) void call('a');
+  await vi.advanceTimersByTimeAsync(WAIT_MS - 1);
+  expect(begun.length).toBeLessThan(50);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(begun).toHaveLength(101);
+});
+
+test('no call waits for longer than half of its time', async () => {
+  const { begun, held, call } = heldCalls();
   void call('b');
   void call('a');
   void call('a');
-  const late = call('a', performance.now() + YOUNG_MS - 1);
-  const [outcome] = await Promise.all([
-    late.catch((error: unknown) => error),
-    vi.advanceTimersByTimeAsync(YOUNG_MS),
-  ]);
-  expect(outcome).toBeInstanceOf(NoTurnError);
-  expect(begun.join('')).toBe('baa');
+  const short = call('a', YOUNG_MS);
+  await vi.advanceTimersByTimeAsync(YOUNG_MS / 2);
+  expect(begun.join('')).toBe('baaa');
+  held[3]?.resolve('in time');
+  expect(await short).toBe('in time');
 });

@@ -28,9 +28,9 @@ import { requestWhole, type WholeAnswer } from './whole-answer.ts';
  */
 const WRITES_MAX = 640;
 const READS_MAX = 80;
-/** Calls of one account that have just begun, beside those of others. */
-const YOUNG_WRITES_MAX = 4;
-const YOUNG_READS_MAX = 2;
+/** Calls of one account that this process has just begun. Writes that come together share statements, reads do not. */
+const YOUNG_WRITES = { aloneMax: WRITES_MAX, besideOthersMax: 4 };
+const YOUNG_READS = { aloneMax: 4, besideOthersMax: 2 };
 /**
  * An idle connection has ended before a process that stops ends it (`end-connections.ts`), whatever the peer allows.
  */
@@ -93,18 +93,15 @@ export function createInternalClient(options: {
   const { service, url, identity } = options;
   const contention = createContention();
   // Each with handshakes of its own: a read waits for none of hundreds of writes.
-  const open = (name: string, places: number, youngMax: number) => ({
+  const open = (name: string, places: number, young: typeof YOUNG_READS) => ({
     ...openConnections(`${service} ${name}`, places, {
       url,
       connect: meshConnector(identity, service),
     }),
-    beginInTurn: createYoungCalls(`${service} young ${name}`, {
-      besideOthersMax: youngMax,
-      contention,
-    }),
+    beginSpread: createYoungCalls({ name: `${service} young ${name}`, contention, ...young }),
   });
-  const reads = open('reads', READS_MAX, YOUNG_READS_MAX);
-  const writes = open('writes', WRITES_MAX, YOUNG_WRITES_MAX);
+  const reads = open('reads', READS_MAX, YOUNG_READS);
+  const writes = open('writes', WRITES_MAX, YOUNG_WRITES);
   return {
     request: (call) =>
       observeUpstream({ upstream: service, method: call.method }, () => request(call)),
@@ -114,12 +111,18 @@ export function createInternalClient(options: {
   };
 
   async function request(call: InternalRequest): Promise<InternalAnswer> {
-    const { pool, turns, beginInTurn } = call.method === 'GET' ? reads : writes;
+    const { pool, turns, beginSpread } = call.method === 'GET' ? reads : writes;
     const account = accountOf(call.claims) ?? currentAccount();
     const beginBeforeMs = performance.now() + call.deadline.remainingMs();
     try {
-      const work = () => beginInTurn({ account, beginBeforeMs }, () => send(pool, call));
-      return await turns.run(account, work, { beginBeforeMs });
+      return await turns.run(
+        account,
+        () => {
+          const timeLeftMs = call.deadline.remainingMs();
+          return beginSpread({ account, timeLeftMs }, () => send(pool, call));
+        },
+        { beginBeforeMs },
+      );
     } catch (cause) {
       if (!(cause instanceof NoTurnError)) throw cause;
       const message = `${service} was not called: ${cause.message}`;

@@ -1,3 +1,5 @@
+import { createContention } from '@pixmesh/fair-share/contention';
+import { createYoungCalls } from '@pixmesh/fair-share/young-calls';
 import { inTurn } from '@pixmesh/postgres/accounts-in-turn';
 import { startDueRowsJob } from '@pixmesh/postgres/due-rows-job';
 import type { AccountId } from '@pixmesh/kernel/ids';
@@ -6,7 +8,6 @@ import type { WakeSignal } from '@pixmesh/service/wake-signal';
 
 import type { PayoutRow } from '#payouts/payout-row.ts';
 
-import { createBeginSend } from './begin-send.ts';
 import { type Claim, claimDue } from './claim-due.sql.ts';
 import { createHeldSlots, type HeldSlot } from './held-slots.ts';
 import { sendPayout } from './send-payout.ts';
@@ -17,6 +18,11 @@ import type { SendingDeps } from './sending-deps.ts';
 export const START_MARGIN_MS = 2_000;
 /** Slots are leased for one call and this much longer, so that the same slot can serve further calls. */
 const SLOT_HOLD_MS = 4_000;
+/**
+ * What sends of one account that have just begun may have of the slots, beside those of others. Where the acquirer
+ * answers at once, more would only fill the CPU; where it takes longer, they no longer count.
+ */
+const YOUNG_SHARE = 0.25;
 /** A claim, until when its call may begin, and the slot that it has. */
 type TimedClaim = Claim & HeldSlot & { callBeforeMs: number; accountId: AccountId };
 
@@ -44,7 +50,7 @@ export function startSender(deps: SenderDeps): Sender {
   const { db, logger, slots, signal, acquirerTimeoutMs } = deps;
   const callMs = acquirerTimeoutMs + START_MARGIN_MS;
   const held = createHeldSlots({ db, logger, callMs });
-  const beginSend = createBeginSend(slots);
+  const beginSend = createSpreadSends(slots);
   let haveSlots = false;
   /** Whether due payouts may wait for a slot: then the end of a call is a reason to claim. */
   let mayWaitForSlots = true;
@@ -55,7 +61,7 @@ export function startSender(deps: SenderDeps): Sender {
     inFlightMax: slots,
     sources: [{ take: inTurn(take), max: slots }],
     handle: (claim) =>
-      beginSend(claim, () =>
+      beginSend({ account: claim.accountId, timeLeftMs: START_MARGIN_MS }, () =>
         sendPayout({ ...deps, keepSlot: async () => keepSlot(claim) }, claim, claim.callBeforeMs),
       ),
     wakesAtEnds: false,
@@ -114,6 +120,15 @@ export function startSender(deps: SenderDeps): Sender {
     }
     return made;
   }
+}
+
+function createSpreadSends(slots: number) {
+  return createYoungCalls({
+    name: 'young sends',
+    aloneMax: slots,
+    besideOthersMax: Math.ceil(slots * YOUNG_SHARE),
+    contention: createContention(),
+  });
 }
 
 /** A call begins soon after it was counted, and ends within the lease of its slot. */
