@@ -124,11 +124,12 @@ describe('an endpoint that changes after it was read', () => {
     ['is deleted', (db, endpoint) => removeStoredEndpoint(db, endpoint), []],
     [
       'is of an application that is deactivated',
-      (db, { accountId, applicationId }) =>
-        applyChange(
-          db,
-          anApplicationChange({ accountId, applicationId, active: false, version: 2 }),
-        ),
+      (db, { accountId, applicationId }) => {
+        // Behind the event, also where both were made within a millisecond.
+        const at = new Date(Date.now() + 1_000).toISOString();
+        const state = { accountId, applicationId, active: false, version: 2 };
+        return applyChange(db, anApplicationChange({ ...state, at }));
+      },
       [{ url: undefined, status: 'pending' }],
     ],
   ];
