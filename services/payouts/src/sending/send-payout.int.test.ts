@@ -151,7 +151,9 @@ test('a call that the client kept back leaves an earlier one without an answer w
   const id = await aDuePayout();
   await sendOnce();
   const { lastCallAt } = await mesh.find(id);
-  await mesh.db.query(sql`update payouts set send_at = now() where id = ${id}`);
+  await mesh.db.query(
+    sql`update payouts set send_at = now() - interval '1 second' where id = ${id}`,
+  );
   await keepBackOnce();
   expect(await mesh.find(id)).toMatchObject({ unansweredCalls: 1, lastCallAt, sendAt: null });
   expect(await isSent(id)).toBe(true);

@@ -39,7 +39,10 @@ async function aSubscriber(changes: Partial<StoredEndpoint> = {}) {
   const endpoint = await storeEndpoint(database.db, { ...owner, url: BEFORE, ...changes });
   await database.db.query(sql`update lanes set leased = true where id = ${endpoint.id}`);
   const envelope = { account_id: owner.accountId, application_id: owner.applicationId };
-  return { owner, endpoint, event: () => aChargeEvent({ ...envelope, url: null }) };
+  // Before all that a test then changes, also where both are of one millisecond.
+  const occurredAt = new Date(Date.now() - 1_000).toISOString();
+  const event = () => aChargeEvent({ ...envelope, url: null, occurred_at: occurredAt });
+  return { owner, endpoint, event };
 }
 
 /** Owns every lane, and notes what it is given to send. */
@@ -124,12 +127,11 @@ describe('an endpoint that changes after it was read', () => {
     ['is deleted', (db, endpoint) => removeStoredEndpoint(db, endpoint), []],
     [
       'is of an application that is deactivated',
-      (db, { accountId, applicationId }) => {
-        // Behind the event, also where both were made within a millisecond.
-        const at = new Date(Date.now() + 1_000).toISOString();
-        const state = { accountId, applicationId, active: false, version: 2 };
-        return applyChange(db, anApplicationChange({ ...state, at }));
-      },
+      (db, { accountId, applicationId }) =>
+        applyChange(
+          db,
+          anApplicationChange({ accountId, applicationId, active: false, version: 2 }),
+        ),
       [{ url: undefined, status: 'pending' }],
     ],
   ];
