@@ -57,7 +57,7 @@ export function createTurns<Item>(size: number, share: Share): Turns<Item> {
     return true;
   }
 
-  /** Accounts that hold their share are passed over: few, where all places are taken in the end. */
+  /** Passes over accounts that hold their share. */
   function next(): Item | null {
     if (places.free() === 0) return null;
     for (const [account, line] of lines) {

@@ -6,10 +6,10 @@ import { NoTurnError } from './no-turn-error.ts';
 
 /** For how long a call is young. One that takes longer mostly waits for others; to count it would bound slow calls. */
 const YOUNG_MS_MAX = 50;
-/** Longer than a burst takes that is worth spreading. */
+/** A burst that takes longer is a steady load, which is not to be held back. */
 const WAIT_MS_MAX = 1_000;
 
-export type YoungCallsOptions = {
+type YoungCallsOptions = {
   /** Label of its metrics. */
   name: string;
   /** Young calls of one account at once, while no other account calls. */
@@ -54,7 +54,7 @@ async function whileYoung<T>(answer: Promise<T>): Promise<{ answer: Promise<T> }
 }
 
 function ignore(): void {
-  // Its failure is thrown to whoever awaits the answer.
+  // Its failure is thrown to the caller, which awaits the answer.
 }
 
 /** Only the queue throws here: what a call throws comes with its answer. */
