@@ -4,17 +4,13 @@ import { once } from 'node:events';
 import type { HoldState } from '@pixmesh/contracts/internal/holds';
 import type { TenantClaims } from '@pixmesh/contracts/internal/caller-claims';
 
-import { eventually } from './eventually.ts';
-import { freePorts } from './free-ports.ts';
+import { bootProcess } from './boot-process.ts';
 import { callOwner } from './mesh-calls.ts';
-import { ownProcess } from './owned-process.ts';
 import { processEnvironment } from './process-environment.ts';
 import { createTestDatabase } from './test-database.ts';
 import { testIdentityFolder, testInfra } from './test-infra.ts';
 import { aCaller } from './test-callers.ts';
 
-/** A machine that is busy with other suites boots slowly; still within the limit of a hook. */
-const BOOT_TIMEOUT_MS = 45_000;
 /** Holds in one page of the ledger's own list, at most. */
 const PAGE_LIMIT = 1_000;
 
@@ -83,35 +79,24 @@ async function boot(
   options: LedgerOptions,
   databaseUrl: string,
 ): Promise<{ child: ChildProcess; url: string }> {
-  const [port = 0, internalPort = 0] = await freePorts(2);
-  const child = spawn(process.execPath, ['services/ledger/src/main.ts'], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-    env: {
-      ...processEnvironment(),
-      NODE_ENV: 'test',
-      LOG_LEVEL: 'error',
-      DATABASE_URL: databaseUrl,
-      MESH_TLS_DIR: testIdentityFolder('ledger'),
-      KAFKA_BROKERS: testInfra().kafkaBrokers.join(','),
-      KAFKA_TOPIC_PREFIX: options.topicPrefix,
-      SCHEMA_REGISTRY_URL: testInfra().registryUrl,
-      PORT: String(port),
-      INTERNAL_PORT: String(internalPort),
-    },
-  });
-  ownProcess(child);
-  await untilReady(internalPort).catch(async (error: unknown) => {
-    await stop(child);
-    throw error;
-  });
-  return { child, url: `https://127.0.0.1:${port}` };
-}
-
-async function untilReady(internalPort: number): Promise<void> {
-  await eventually(async () => {
-    const response = await fetch(`http://127.0.0.1:${internalPort}/readyz`);
-    if (!response.ok) throw new Error('the ledger is not ready');
-  }, BOOT_TIMEOUT_MS);
+  const { child, ports } = await bootProcess(2, ([internalPort, port]) =>
+    spawn(process.execPath, ['services/ledger/src/main.ts'], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: {
+        ...processEnvironment(),
+        NODE_ENV: 'test',
+        LOG_LEVEL: 'error',
+        DATABASE_URL: databaseUrl,
+        MESH_TLS_DIR: testIdentityFolder('ledger'),
+        KAFKA_BROKERS: testInfra().kafkaBrokers.join(','),
+        KAFKA_TOPIC_PREFIX: options.topicPrefix,
+        SCHEMA_REGISTRY_URL: testInfra().registryUrl,
+        PORT: String(port),
+        INTERNAL_PORT: String(internalPort),
+      },
+    }),
+  );
+  return { child, url: `https://127.0.0.1:${ports[1]}` };
 }
 
 async function stop(child: ChildProcess): Promise<void> {

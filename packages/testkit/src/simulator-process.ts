@@ -4,9 +4,7 @@ import type { Socket } from 'node:net';
 
 import pg from 'pg';
 
-import { eventually } from './eventually.ts';
-import { freePorts } from './free-ports.ts';
-import { ownProcess } from './owned-process.ts';
+import { bootProcess } from './boot-process.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
 
 export const SIMULATOR_CREDENTIALS = {
@@ -14,9 +12,6 @@ export const SIMULATOR_CREDENTIALS = {
   clientSecret: 'secret-of-the-client',
   pixKey: '6f1c2f64-1c6d-4a2e-9d5b-0c3c1f3a9e10',
 } as const;
-
-/** A busy machine takes its time. */
-const BOOT_TIMEOUT_MS = 30_000;
 
 export type SimulatorProcess = AsyncDisposable & {
   readonly url: string;
@@ -68,39 +63,29 @@ function takeUnused(): Running | null {
 
 async function boot(environment: Record<string, string>): Promise<Running> {
   const database = await createTestDatabase('acquirer_simulator');
-  const [port = 0, receiverPort = 0, internalPort = 0] = await freePorts(3);
   const main = 'services/acquirer-simulator/src/main.ts';
-  const child = spawn(process.execPath, ['--import', ENDING_WITH_WORKER, main], {
-    stdio: ['pipe', 'ignore', 'pipe'],
-    env: {
-      ...process.env,
-      NODE_ENV: 'test',
-      LOG_LEVEL: 'error',
-      DATABASE_URL: database.url,
-      PORT: String(port),
-      RECEIVER_PORT: String(receiverPort),
-      INTERNAL_PORT: String(internalPort),
-      ACQUIRER_CLIENT_ID: SIMULATOR_CREDENTIALS.clientId,
-      ACQUIRER_CLIENT_SECRET: SIMULATOR_CREDENTIALS.clientSecret,
-      ACQUIRER_PIX_KEY: SIMULATOR_CREDENTIALS.pixKey,
-      ...environment,
-    },
-  });
-  ownProcess(child);
+  const { child, ports } = await bootProcess(3, ([internalPort, port, receiverPort]) =>
+    spawn(process.execPath, ['--import', ENDING_WITH_WORKER, main], {
+      stdio: ['pipe', 'ignore', 'pipe'],
+      env: {
+        ...process.env,
+        NODE_ENV: 'test',
+        LOG_LEVEL: 'error',
+        DATABASE_URL: database.url,
+        PORT: String(port),
+        RECEIVER_PORT: String(receiverPort),
+        INTERNAL_PORT: String(internalPort),
+        ACQUIRER_CLIENT_ID: SIMULATOR_CREDENTIALS.clientId,
+        ACQUIRER_CLIENT_SECRET: SIMULATOR_CREDENTIALS.clientSecret,
+        ACQUIRER_PIX_KEY: SIMULATOR_CREDENTIALS.pixKey,
+        ...environment,
+      },
+    }),
+  );
   // It may outlive its file, and must not keep the worker from ending.
   child.unref();
   for (const stream of [child.stdin, child.stderr]) (stream as Socket).unref();
-  try {
-    await eventually(async () => {
-      const response = await fetch(`http://127.0.0.1:${internalPort}/readyz`);
-      if (!response.ok) throw new Error('the simulator is not ready');
-    }, BOOT_TIMEOUT_MS);
-  } catch (error) {
-    // A child that outlives its test keeps the whole run from ending.
-    child.kill('SIGKILL');
-    throw error;
-  }
-  return { url: `http://127.0.0.1:${port}`, child, database };
+  return { url: `http://127.0.0.1:${ports[1]}`, child, database };
 }
 
 async function end({ child, database }: Running): Promise<void> {

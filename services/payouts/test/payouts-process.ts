@@ -2,16 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 
 import type { TenantClaims } from '@pixmesh/contracts/internal/caller-claims';
-import { eventually } from '@pixmesh/testkit/eventually';
+import { bootProcess } from '@pixmesh/testkit/boot-process';
 import { armFailpointsAt } from '@pixmesh/testkit/mesh-calls';
-import { ownProcess } from '@pixmesh/testkit/owned-process';
 import { processEnvironment } from '@pixmesh/testkit/process-environment';
-import { freePorts } from '@pixmesh/testkit/free-ports';
 
 import { callPayouts, type PayoutsEnvironment } from './payouts-environment.ts';
-
-/** A machine that is busy with other suites boots slowly. */
-const BOOT_TIMEOUT_MS = 45_000;
 
 export type PayoutsProcess = AsyncDisposable & {
   request(
@@ -34,28 +29,25 @@ export async function startPayoutsProcess(
   environment: PayoutsEnvironment,
   settings: Record<string, string> = {},
 ): Promise<PayoutsProcess> {
-  const [port = 0, internalPort = 0, failpointsPort = 0] = await freePorts(3);
-  const child = spawn(process.execPath, ['services/payouts/src/main.ts'], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: {
-      ...processEnvironment(),
-      ...environment.variables,
-      PORT: String(port),
-      INTERNAL_PORT: String(internalPort),
-      FAILPOINTS_PORT: String(failpointsPort),
-      ...settings,
-    },
-  });
-  ownProcess(child);
   let logged = '';
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-    logged += chunk;
+  const { child, ports } = await bootProcess(3, ([internalPort, port, failpointsPort]) => {
+    const started = spawn(process.execPath, ['services/payouts/src/main.ts'], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        ...processEnvironment(),
+        ...environment.variables,
+        PORT: String(port),
+        INTERNAL_PORT: String(internalPort),
+        FAILPOINTS_PORT: String(failpointsPort),
+        ...settings,
+      },
+    });
+    started.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      logged += chunk;
+    });
+    return started;
   });
-  const internalUrl = `http://127.0.0.1:${internalPort}`;
-  await eventually(async () => {
-    const response = await fetch(`${internalUrl}/readyz`);
-    if (!response.ok) throw new Error('payouts is not ready');
-  }, BOOT_TIMEOUT_MS);
+  const [, port, failpointsPort] = ports;
   const ended = endOf(child);
   return {
     request: (caller, route, body) =>

@@ -2,11 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-import { eventually } from '@pixmesh/testkit/eventually';
+import { bootProcess } from '@pixmesh/testkit/boot-process';
 import { armFailpointsAt } from '@pixmesh/testkit/mesh-calls';
-import { ownProcess } from '@pixmesh/testkit/owned-process';
 import { processEnvironment } from '@pixmesh/testkit/process-environment';
-import { freePorts } from '@pixmesh/testkit/free-ports';
 
 const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
 const COMMAND = [
@@ -14,9 +12,6 @@ const COMMAND = [
   '@pixmesh/telemetry/preload',
   'services/webhook-dispatcher/src/main.ts',
 ];
-
-/** A machine that runs other tests as well may start processes slowly. */
-const BOOT_TIMEOUT_MS = 60_000;
 
 export type DispatcherProcess = AsyncDisposable & {
   /** Everything it has printed. */
@@ -34,34 +29,29 @@ export type DispatcherProcess = AsyncDisposable & {
 
 /** Runs the service as it runs everywhere, as a process of its own, and waits until it is ready. */
 export async function startDispatcherProcess(env: NodeJS.ProcessEnv): Promise<DispatcherProcess> {
-  const [internalPort = 0, failpointsPort = 0] = await freePorts(2);
-  const child = spawn(process.execPath, COMMAND, {
-    cwd: REPOSITORY,
-    env: {
-      ...processEnvironment(),
-      ...env,
-      SERVICE_NAME: 'webhook-dispatcher',
-      INTERNAL_PORT: String(internalPort),
-      FAILPOINTS_PORT: String(failpointsPort),
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  ownProcess(child);
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk: Buffer) => {
-      output += chunk.toString();
+  const { child, ports } = await bootProcess(2, ([internalPort, failpointsPort]) => {
+    const started = spawn(process.execPath, COMMAND, {
+      cwd: REPOSITORY,
+      env: {
+        ...processEnvironment(),
+        ...env,
+        SERVICE_NAME: 'webhook-dispatcher',
+        INTERNAL_PORT: String(internalPort),
+        FAILPOINTS_PORT: String(failpointsPort),
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
     });
-  }
-  const exit = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
-  const internal = `http://127.0.0.1:${internalPort}`;
-  await eventually(async () => {
-    const answer = await fetch(`${internal}/readyz`).catch(() => null);
-    if (answer?.status !== 200) throw new Error(`not ready, exit ${child.exitCode}: ${output}`);
-  }, BOOT_TIMEOUT_MS).catch((error: unknown) => {
-    child.kill('SIGKILL');
-    throw error;
+    for (const stream of [started.stdout, started.stderr]) {
+      stream.on('data', (chunk: Buffer) => {
+        output += chunk.toString();
+      });
+    }
+    return started;
   });
+  const exit = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
+  const [internalPort, failpointsPort] = ports;
+  const internal = `http://127.0.0.1:${internalPort}`;
   return {
     output: () => output,
     armFailpoint: (name, action) =>

@@ -7,10 +7,9 @@ import { warmCodec } from '@pixmesh/kafka/schema-registry';
 import { newId } from '@pixmesh/kernel/ids';
 import { sql } from '@pixmesh/postgres/sql';
 import { createLogger } from '@pixmesh/telemetry/logger';
+import { bootProcess } from '@pixmesh/testkit/boot-process';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { scaled } from '@pixmesh/testkit/long-runs';
-import { freePorts } from '@pixmesh/testkit/free-ports';
-import { ownProcess } from '@pixmesh/testkit/owned-process';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { testBroker, testIdentityFolder, testInfra } from '@pixmesh/testkit/test-infra';
 import { testSeed } from '@pixmesh/testkit/test-seed';
@@ -29,7 +28,6 @@ const KILLS = scaled(1, 20);
 const ACCOUNTS = 20;
 const REPEAT_EVERY = 10;
 const SENT_AT_ONCE = 50;
-const READY_TIMEOUT_MS = 30_000;
 /** The broker gives a dead member's partitions away after its session. */
 const CATCH_UP_TIMEOUT_MS = 60_000;
 const TIMEOUT_MS = scaled(120_000, 900_000);
@@ -38,7 +36,7 @@ const SEED = testSeed();
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
 let topicPrefix: string;
 let publisher: EventPublisher;
-let failpointsPort: number;
+let failpointsUrl: string;
 let ledger: ChildProcess;
 
 beforeAll(async () => {
@@ -134,7 +132,7 @@ async function findDoubledOutcomes(): Promise<object[]> {
 
 /** The next commit of a command is the process's last act; no offset is committed for it. */
 async function armDeathAfterCommit(): Promise<void> {
-  await armFailpointsAt('ledger', `https://127.0.0.1:${failpointsPort}`, {
+  await armFailpointsAt('ledger', failpointsUrl, {
     'ledger.command.after-commit': 'kill',
   });
 }
@@ -153,29 +151,25 @@ function partsOf<Item>(items: readonly Item[], count: number): Item[][] {
 }
 
 async function startLedger(): Promise<ChildProcess> {
-  const [port = 0, internal = 0, failpoints = 0] = await freePorts(3);
-  failpointsPort = failpoints;
   const { kafkaBrokers, registryUrl } = testInfra();
-  const child = spawn(process.execPath, ['services/ledger/src/main.ts'], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-    env: {
-      ...process.env,
-      NODE_ENV: 'test',
-      LOG_LEVEL: 'error',
-      DATABASE_URL: database.url,
-      MESH_TLS_DIR: testIdentityFolder('ledger'),
-      KAFKA_BROKERS: kafkaBrokers.join(','),
-      KAFKA_TOPIC_PREFIX: topicPrefix,
-      SCHEMA_REGISTRY_URL: registryUrl,
-      PORT: String(port),
-      INTERNAL_PORT: String(internal),
-      FAILPOINTS_PORT: String(failpoints),
-    },
-  });
-  ownProcess(child);
-  await eventually(async () => {
-    const response = await fetch(`http://127.0.0.1:${internal}/readyz`);
-    expect(response.ok).toBe(true);
-  }, READY_TIMEOUT_MS);
+  const { child, ports } = await bootProcess(3, ([internal, port, failpoints]) =>
+    spawn(process.execPath, ['services/ledger/src/main.ts'], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: {
+        ...process.env,
+        NODE_ENV: 'test',
+        LOG_LEVEL: 'error',
+        DATABASE_URL: database.url,
+        MESH_TLS_DIR: testIdentityFolder('ledger'),
+        KAFKA_BROKERS: kafkaBrokers.join(','),
+        KAFKA_TOPIC_PREFIX: topicPrefix,
+        SCHEMA_REGISTRY_URL: registryUrl,
+        PORT: String(port),
+        INTERNAL_PORT: String(internal),
+        FAILPOINTS_PORT: String(failpoints),
+      },
+    }),
+  );
+  failpointsUrl = `https://127.0.0.1:${ports[2]}`;
   return child;
 }
