@@ -23,6 +23,8 @@ export async function countIndexEntries(stack: Stack, range: WalRange): Promise<
   return row === undefined ? null : Number(row.entries);
 }
 
+type WalOfManager = { name: string; count: string; records: string; images: string };
+
 type WalOfTable = { name: string; kind: string; count: string; bytes: string };
 
 /** Prints what each of `lives` wrote to the log between two positions, by table or index and kind of record. */
@@ -43,6 +45,29 @@ export async function printWal(stack: Stack, range: WalRange, lives: number): Pr
     const kilobytes = Number(bytes) / lives / 1_024;
     console.log(
       `    ${(Number(count) / lives).toFixed(2)}  ${kilobytes.toFixed(2)} KB  ${name}  ${kind}`,
+    );
+  }
+  await printManagers(stack, range, lives);
+}
+
+/** Prints how much records take, and how much images of pages that changed first after a checkpoint. */
+async function printManagers(stack: Stack, range: WalRange, lives: number): Promise<void> {
+  const rows = await readWal<WalOfManager>(
+    stack,
+    range,
+    `select "resource_manager/record_type" as name, count, record_size as records, fpi_size as images
+     from pg_get_wal_stats($1::pg_lsn, $2::pg_lsn, false)
+     where count > 0
+     order by combined_size desc`,
+  );
+  for (const { name, ...figures } of rows) {
+    const [count = 0, records = 0, images = 0] = [
+      Number(figures.count),
+      Number(figures.records) / 1_024,
+      Number(figures.images) / 1_024,
+    ].map((figure) => figure / lives);
+    console.log(
+      `    ${count.toFixed(2)}  ${records.toFixed(2)} KB of records, ${images.toFixed(2)} KB of images  ${name}`,
     );
   }
 }
