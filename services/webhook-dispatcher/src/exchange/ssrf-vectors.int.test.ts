@@ -13,7 +13,9 @@ import { createExchange, type ExchangeResult } from './exchange.ts';
 import { createResolver } from './resolve-name.ts';
 
 /** Short, so that a name server that never answers costs the suite little. */
-const TIMEOUT_MS = 400;
+const SILENT_TIMEOUT_MS = 400;
+/** Of every other row: a busy machine is no failure. */
+const TIMEOUT_MS = 10_000;
 const OWN_ADDRESS = '8.8.4.4';
 
 type Row = {
@@ -101,7 +103,7 @@ async function run(
   const dialled: string[] = [];
   await using dns = await startDnsServer(answerInTurn(scriptOf(row)));
   await using exchange = createExchange({
-    timeoutMs: TIMEOUT_MS,
+    timeoutMs: isSilent(row) ? SILENT_TIMEOUT_MS : TIMEOUT_MS,
     resolveName: createResolver([dns.address]),
     devReceivers: parseDevReceivers(`*.receiver.example.com=127.0.0.1:${receiver.port}`) ?? [],
     isForbiddenAddress: parseAddressList(OWN_ADDRESS) ?? (() => true),
@@ -120,6 +122,10 @@ async function run(
   dialled.length = 0;
   const result = await post();
   return { result, dialled, requests: receiver.requests.length - before };
+}
+
+function isSilent(row: Row): boolean {
+  return Object.values(row.setup?.dns ?? {}).some((answers) => answers.includes('TIMEOUT'));
 }
 
 /** Names that a row does not mention are unknown, but for the one that every machine knows. */
