@@ -33,15 +33,15 @@ const ACQUIRER_TIMEOUT_MS = 1_000;
 export type JournalEntry = { kind: string; id_envio: string | null; end_to_end_id: string | null };
 
 /** Sending and status checks on a real database, beside a real simulator; a test answers for the ledger. */
-export async function startSendingUnderTest() {
+export async function startSendingUnderTest(acquirerTimeoutMs = ACQUIRER_TIMEOUT_MS) {
   const [database, simulator] = await Promise.all([
     createTestDatabase('payouts'),
     startSimulatorProcess(),
   ]);
   const logLines: string[] = [];
   const logger = createLogger('payouts', 'warn', { write: (line) => void logLines.push(line) });
-  const acquirer = anAcquirer(simulator.url);
-  const deps = dependencies(database.db, acquirer, logger);
+  const acquirer = anAcquirer(simulator.url, acquirerTimeoutMs);
+  const deps = { ...dependencies(database.db, acquirer, logger), acquirerTimeoutMs };
   return {
     db: database.db,
     adminUrl: database.adminUrl,
@@ -67,9 +67,9 @@ export async function startSendingUnderTest() {
   };
 }
 
-function anAcquirer(url: string): Acquirer {
+function anAcquirer(url: string, timeoutMs: number): Acquirer {
   const { clientId, clientSecret, pixKey } = SIMULATOR_CREDENTIALS;
-  return createAcquirer({ url, clientId, clientSecret, pixKey, timeoutMs: ACQUIRER_TIMEOUT_MS });
+  return createAcquirer({ url, clientId, clientSecret, pixKey, timeoutMs });
 }
 
 /** Short periods; a refusal waits long enough to be seen waiting. */
@@ -112,7 +112,7 @@ async function startWorkers(deps: WorkersDeps) {
     wakeStatusChecks: checks.notify,
     wakePostponing: postponing.notify,
     wakeSender: sending.notify,
-    leaseMs: ACQUIRER_TIMEOUT_MS + 2_000,
+    leaseMs: deps.acquirerTimeoutMs + 2_000,
   });
   return {
     sender,

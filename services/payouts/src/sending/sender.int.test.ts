@@ -13,9 +13,12 @@ import { storeDuePayouts } from '#test/store-due-payouts.ts';
 
 import { startSender } from './sender.job.ts';
 
+/** Calls are counted here: a busy machine must leave none without an answer. */
+const ACQUIRER_TIMEOUT_MS = 4_000;
+
 let mesh: SendingUnderTest;
 beforeAll(async () => {
-  mesh = await startSendingUnderTest();
+  mesh = await startSendingUnderTest(ACQUIRER_TIMEOUT_MS);
 });
 afterEach(async () => {
   await mesh.simulator.control('DELETE', '/control/faults');
