@@ -51,6 +51,19 @@ async function announced(applicationId: string): Promise<Announced[]> {
   return rows.map(({ data: { active, version } }) => ({ active, version }));
 }
 
+/** The same in the order of its publication: ids that the database and this gateway make in one millisecond have none. */
+async function published(applicationId: string): Promise<Announced[]> {
+  const changes = (await announced(applicationId)).length;
+  return await eventually(() => {
+    const messages = topic.messages.filter(({ value }) => isAbout(value, applicationId));
+    expect(messages).toHaveLength(changes);
+    return messages.map(({ value }) => {
+      const { active, version } = ApplicationChanged.schema.parse(value).data;
+      return { active, version };
+    });
+  });
+}
+
 async function create(body: object, headers: string[] = []): Promise<string> {
   const route = `/admin/accounts/${accountId}/applications`;
   const answer = await gateway.admin('POST', route, { body, headers });
@@ -116,16 +129,7 @@ describe('an application', () => {
   test('has each version once and in order, also when it is changed from two sides at once', async () => {
     const id = await create({ name: 'contended' });
     await Promise.all(Array.from({ length: 12 }, (_, turn) => patch(id, { active: turn % 2 > 0 })));
-    // As they were published: ids that the database and this gateway make in one millisecond have no order.
-    const changes = (await announced(id)).length;
-    const states = await eventually(() => {
-      const messages = topic.messages.filter(({ value }) => isAbout(value, id));
-      expect(messages).toHaveLength(changes);
-      return messages.map(({ value }) => {
-        const { active, version } = ApplicationChanged.schema.parse(value).data;
-        return { active, version };
-      });
-    });
+    const states = await published(id);
     expect(states.map(({ version }) => version)).toEqual(states.map((_, index) => index + 1));
     for (const [index, { active }] of states.entries()) expect(active).toBe(index % 2 === 0);
     const rows = await gateway.database.db.query(
@@ -209,7 +213,7 @@ describe('an application that is changed without a word of its version', () => {
           : write(sql`update applications set active = ${turn % 4 > 1} where id = ${id}`),
       ),
     );
-    const states = await announced(id);
+    const states = await published(id);
     expect(states.map(({ version }) => version)).toEqual(states.map((_, index) => index + 1));
     const rows = await write(sql`select active, version from applications where id = ${id}`);
     expect(rows).toEqual([states.at(-1)]);

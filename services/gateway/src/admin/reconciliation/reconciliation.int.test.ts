@@ -7,7 +7,7 @@ import { startTestGateway, type TestGateway, forOperator } from '#test/start-tes
 const SERVICES = ['ledger', 'payouts', 'charges', 'webhook-dispatcher'] as const;
 /** Of the gateway's own records. */
 const OWN_CHECKS = ['application', 'outbox', 'dead_letter'];
-const REQUEST_TIMEOUT_MS = 1_500;
+const REQUEST_TIMEOUT_MS = 3_000;
 const RECONCILIATION_TIMEOUT_MS = 10_000;
 const CHECKED_AT = '2026-11-21T11:00:00.000Z';
 
