@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { X509CertificateGenerator } from '@peculiar/x509';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { issueIdentity, makeAuthority } from './authority.ts';
 import { writeIdentity } from './mesh-authority.ts';
@@ -44,7 +44,7 @@ describe('the identity of a process', () => {
     const changes: IdentityTexts[] = [];
     identity.onChange((texts) => changes.push(texts));
     writeIdentity(folder.path, second);
-    await vi.waitUntil(() => changes.length > 0);
+    await expect.poll(() => changes.length).toBeGreaterThan(0);
     expect(changes).toEqual([second]);
     expect(identity.current()).toEqual(second);
     expect(opened.log).toContain('certificate of the mesh reloaded');
@@ -57,7 +57,7 @@ describe('the identity of a process', () => {
     const opened = openWithLog(folder.path);
     await using identity = opened.identity;
     writeFileSync(join(folder.path, 'tls.crt'), 'cut off');
-    await vi.waitUntil(() => opened.log.length > 0);
+    await expect.poll(() => opened.log.length).toBeGreaterThan(0);
     expect(opened.log).toEqual(['certificate of the mesh not reloaded']);
     expect(identity.current()).toEqual(first);
   });

@@ -1,7 +1,7 @@
 import { AppError } from '@pixmesh/kernel/app-error';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import type { FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 
 import { parseShape, readJsonObject } from './json-request.ts';
@@ -186,7 +186,7 @@ test('what was answered is reported once, also where nothing was read or nobody 
   await begun.promise;
   leaving.abort();
   await expect(left).rejects.toThrow('aborted');
-  await vi.waitFor(() => expect(reported).toHaveLength(6));
+  await expect.poll(() => reported).toHaveLength(6);
   end.resolve();
   await observed.close();
   expect(reported).toEqual([

@@ -17,11 +17,11 @@ import { warmCodec } from './schema-registry.ts';
 import { startTestMesh, type TestMesh } from './testing/test-mesh.ts';
 
 const SESSION_TIMEOUT_MS = 6_000;
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 40_000;
 const HANGING_CONSUMER = fileURLToPath(new URL('testing/hanging-consumer.ts', import.meta.url));
 
 // Each of these waits for a timeout of the broker; side by side they take as long as one.
-describe.concurrent('a consumer endures', { timeout: 30_000 }, () => {
+describe.concurrent('a consumer endures', { timeout: 90_000 }, () => {
   test('a handler that outlasts the session: it is not evicted, and nothing is handled twice', async () => {
     await using mesh = await startTestMesh();
     const handled: number[] = [];
