@@ -21,6 +21,8 @@ export type FuzzOptions = {
   webhooksKey: string;
   /** How many calls to make at least, besides those at the bounds. */
   calls: number;
+  /** Whether all calls so far, those at the bounds among them, have shown enough. */
+  isEnough: (calls: readonly FuzzedCall[]) => boolean;
   /** Ids of the operations that are called with every value at a bound of their schemas. */
   bounded: readonly string[];
   seed: number;
@@ -32,7 +34,7 @@ export type FuzzOptions = {
 };
 
 /** One call of the fuzzer and its answer, as they went over the wire. */
-type FuzzedCall = {
+export type FuzzedCall = {
   method: string;
   url: string;
   requestBody: string | null;
@@ -49,8 +51,8 @@ export type FuzzReport = {
 
 /**
  * Fuzzes a gateway by its document: values at the bounds of some operations' schemas, then valid and invalid data,
- * missing keys, other methods, and chains of calls of all. Runs with seed, seed + 1, … until enough calls were made; each
- * of them can be repeated alone.
+ * missing keys, other methods, and chains of calls of all. Runs with seed, seed + 1, … until enough calls were made and
+ * have shown enough; each of them can be repeated alone.
  */
 export async function runSchemathesis(options: FuzzOptions): Promise<FuzzReport> {
   const programs = await installRequirements(REQUIREMENTS, { name: 'schemathesis' });
@@ -65,7 +67,8 @@ export async function runSchemathesis(options: FuzzOptions): Promise<FuzzReport>
   const included = options.bounded.flatMap((id) => ['--include-operation-id', id]);
   await run({ name: 'bounds', seed: options.seed, flags: ['--phases', 'coverage', ...included] });
   const callsMin = report.calls.length + options.calls;
-  for (let index = 0; index < RUNS_MAX && report.calls.length < callsMin; index += 1) {
+  const isOver = () => report.calls.length >= callsMin && options.isEnough(report.calls);
+  for (let index = 0; index < RUNS_MAX && !isOver(); index += 1) {
     const seed = options.seed + index;
     const phases = index === 0 ? 'examples,fuzzing,stateful' : 'fuzzing,stateful';
     await run({ name: `${seed}`, seed, flags: ['--phases', phases] });
