@@ -13,6 +13,7 @@ import {
 import {
   admin,
   aMerchant,
+  ARRIVAL_MS_MAX,
   createCharge,
   type Json,
   type Merchant,
@@ -22,7 +23,6 @@ import {
 } from './mesh.ts';
 import { aPayoutBody } from './payout-calls.ts';
 
-const ARRIVAL_MS_MAX = 15_000;
 const BIRTH = ['charge.pix.created', 'charge.pix.emitted'];
 const LIFE = [...BIRTH, 'charge.pix.paid'];
 const EVENTS = [...LIFE, 'payment.pix.created'];

@@ -35,6 +35,8 @@ const RESTART_MS_MAX = 60_000;
 const ANSWER_MS_MAX = 5_000;
 /** A full comparison is waited for. */
 const ADMIN_ANSWER_MS_MAX = 30_000;
+/** Through Kafka, to a webhook, a log or a span, while other files keep the machine busy. */
+export const ARRIVAL_MS_MAX = 30_000;
 
 // Tests look at answers as they come; a wrong shape shows in an assertion.
 // oxlint-disable-next-line typescript/no-explicit-any

@@ -1,5 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 
+import { createPool } from '@pixmesh/postgres/pool';
+import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { describe, expect, test } from 'vitest';
 
@@ -9,9 +11,11 @@ import {
   availableOf,
   balanceOf,
   type Json,
+  type Merchant,
   received,
   simulator,
   secretsOfHome,
+  stack,
   v1,
 } from './mesh.ts';
 import {
@@ -265,14 +269,23 @@ describe('a payout that waits for approval', () => {
   });
 });
 
+/** Lets what is pending be due now. */
+async function endDelay({ accountId }: Merchant): Promise<void> {
+  await using db = createPool({ url: stack().postgres_url, applicationName: 'payouts', max: 1 });
+  await db.query(
+    sql`update ledger.releases set release_at = now() where account_id = ${accountId}`,
+  );
+}
+
 describe('pending money', () => {
   test('cannot be paid out before its delay is over, and can right after', async () => {
-    const merchant = await aPayingMerchant(0, { release_delay_seconds: 4 });
+    const merchant = await aPayingMerchant(0, { release_delay_seconds: 3_600 });
     await fund(merchant, FUNDS_CENTS);
     expect(await balanceOf(merchant)).toMatchObject({ available: 0, pending: FUNDS_CENTS });
     const key = randomUUID();
     const early = await createPayout(merchant, {}, key);
     expect([early.status, early.body.code]).toEqual([400, 'INSUFFICIENT_BALANCE']);
+    await endDelay(merchant);
     await eventually(async () => {
       expect(await balanceOf(merchant)).toMatchObject({ available: FUNDS_CENTS, pending: 0 });
     }, 30_000);

@@ -5,7 +5,16 @@ import path from 'node:path';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { expect, inject, test } from 'vitest';
 
-import { admin, aMerchant, call, createCharge, type Json, received, simulator } from './mesh.ts';
+import {
+  admin,
+  aMerchant,
+  ARRIVAL_MS_MAX,
+  call,
+  createCharge,
+  type Json,
+  received,
+  simulator,
+} from './mesh.ts';
 import { aPayingMerchant, COST_CENTS, createPayout, waitForPayout } from './payout-calls.ts';
 
 const SERVICES = ['gateway', 'charges', 'payouts', 'ledger', 'webhook-dispatcher'];
@@ -36,7 +45,7 @@ async function expectWay(requestId: string, services: readonly string[]): Promis
     expect(servicesOf(linesOf(requestId))).toEqual(expect.arrayContaining([...services]));
     expect(traced).toEqual(expect.arrayContaining([...services]));
     expect(traced).not.toContain('acquirer-simulator');
-  });
+  }, ARRIVAL_MS_MAX);
 }
 
 /** The request behind the delivery that a merchant got: the line of its attempt names it, once that has ended. */
@@ -49,11 +58,11 @@ async function requestBehind(delivery: Json): Promise<string> {
       .find((one) => one.startsWith('{') && one.includes(id));
     expect(line).toBeDefined();
     return JSON.parse(line ?? '').request_id;
-  });
+  }, ARRIVAL_MS_MAX);
 }
 
 async function deliveriesOf(hook: string, count: number): Promise<Json[]> {
-  await eventually(async () => expect((await received(hook)).length).toBe(count));
+  await eventually(async () => expect((await received(hook)).length).toBe(count), ARRIVAL_MS_MAX);
   const deliveries = await received(hook);
   for (const { headers } of deliveries) {
     // The names of our tracing stay in the mesh.

@@ -9,6 +9,7 @@ import { expect, inject, test } from 'vitest';
 import {
   admin,
   aMerchant,
+  ARRIVAL_MS_MAX,
   call,
   createCharge,
   type Json,
@@ -38,7 +39,7 @@ test('one trace covers every hop from the POST to its webhooks, another from the
   });
   await simulator.pay(created.body.id);
   await waitUntilPaid(merchant, created.body.id);
-  await eventually(async () => expect((await received(hook)).length).toBe(3));
+  await eventually(async () => expect((await received(hook)).length).toBe(3), ARRIVAL_MS_MAX);
   const traceIds = new Set<string>();
   for (const request of await received(hook)) {
     const isPaid = request.headers['x-webhook-event'] === 'charge.pix.paid';
@@ -60,7 +61,7 @@ test('one trace covers a payout from the POST over its hold and its order to its
   const webhook_url = `http://a.receiver.example.com${hook}`;
   const created = await createPayout(merchant, { webhook_url });
   await waitForPayout(merchant, created.body.id, 'completed');
-  await eventually(async () => expect((await received(hook)).length).toBe(2));
+  await eventually(async () => expect((await received(hook)).length).toBe(2), ARRIVAL_MS_MAX);
   const services = ['acquirer-simulator', 'gateway', 'ledger', 'payouts', 'webhook-dispatcher'];
   const traceIds = new Set<string>();
   for (const request of await received(hook)) traceIds.add(await wholeTraceOf(request, services));
@@ -84,7 +85,7 @@ async function wholeTraceOf(request: Json, services: readonly string[]): Promise
     const roots = trace.filter((span) => !ids.has(span.parentSpanId));
     expect(roots.map((span) => `${span.service} ${span.name}`)).toHaveLength(1);
     return String(delivery?.traceId);
-  });
+  }, ARRIVAL_MS_MAX);
 }
 
 test('a revoked key is refused on the very next request', async () => {
@@ -130,7 +131,10 @@ test('no key, secret or full document of a charge stands in logs, traces or erro
   const failed = await createCharge(merchant, body);
   expect(failed.status).toBe(500);
   const refused = await createCharge(merchant, { ...body, expires_in: 'x' });
-  await eventually(async () => expect((await received(hook)).length).toBeGreaterThanOrEqual(3));
+  await eventually(
+    async () => expect((await received(hook)).length).toBeGreaterThanOrEqual(3),
+    ARRIVAL_MS_MAX,
+  );
   const own = [merchant.key, ...Object.values(canaries)];
   await expectNowhere(own, [failed.body, refused.body]);
 });
@@ -163,7 +167,10 @@ test('no Pix key, secret, name or full document of a payout stands in logs, trac
     await createPayout(merchant, { ...body, amount: 1_000_000 }),
   ];
   expect(errors.map((answer) => answer.status)).toEqual([400, 400, 400]);
-  await eventually(async () => expect((await received(hook)).length).toBeGreaterThanOrEqual(4));
+  await eventually(
+    async () => expect((await received(hook)).length).toBeGreaterThanOrEqual(4),
+    ARRIVAL_MS_MAX,
+  );
   const canaries = [merchant.key, ...Object.values(recipient), '11144477735', '5511987650321'];
   await expectNowhere(
     canaries,

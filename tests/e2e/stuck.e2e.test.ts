@@ -6,6 +6,7 @@ import {
   admin,
   adminBody,
   aMerchant,
+  ARRIVAL_MS_MAX,
   createCharge,
   createChargeStubbornly,
   type Json,
@@ -103,7 +104,7 @@ describe('a charge that stays in processing', () => {
         issuing: { last_put_error: 'status_500' },
         status_check: { acquirer: { answer: 'none', error: 'status_503' } },
       });
-    });
+    }, ARRIVAL_MS_MAX);
   });
 });
 
@@ -115,7 +116,7 @@ describe('a payout that stays in processing', () => {
     await eventually(async () => {
       const { send } = await show('payouts', id);
       expect(send.last_put_error).toBe(word);
-    });
+    }, ARRIVAL_MS_MAX);
     await faults.remove();
     await waitForPayout(merchant, id, 'completed');
     expect(await show('payouts', id)).toMatchObject({ send: { last_put_error: null } });
@@ -127,7 +128,7 @@ describe('a payout that stays in processing', () => {
     const { id } = (await createPayout(merchant)).body;
     await eventually(async () => {
       expect((await show('payouts', id)).processed_at).not.toBeNull();
-    });
+    }, ARRIVAL_MS_MAX);
     expect(await check('payouts', id)).toMatchObject({
       acquirer: { reachable: true, answer: 'found', error: null },
       resource: { status: 'processing' },

@@ -10,11 +10,18 @@ import {
   type Hook,
   register,
 } from './hooks.ts';
-import { admin, createCharge, type Merchant, simulator, v1, waitUntilPaid } from './mesh.ts';
+import {
+  admin,
+  ARRIVAL_MS_MAX,
+  createCharge,
+  type Merchant,
+  simulator,
+  v1,
+  waitUntilPaid,
+} from './mesh.ts';
 import { aPayingMerchant, aPayoutBody, createPayout, waitForPayout } from './payout-calls.ts';
 
 const FUNDS_CENTS = 10_000;
-const ARRIVAL_MS_MAX = 15_000;
 const CHARGE_LIFE = ['charge.pix.created', 'charge.pix.emitted', 'charge.pix.paid'];
 const CHARGE_BIRTH = ['charge.pix.created', 'charge.pix.emitted'];
 const PAYOUT_LIFE = ['payment.pix.created', 'payment.pix.processing'];
