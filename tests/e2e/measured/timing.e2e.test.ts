@@ -66,16 +66,24 @@ async function createIds(
 
 /** Requests that all get the same answer and that nobody may tell apart by the time it takes. */
 async function expectAlike(kinds: readonly TimedKind[]): Promise<void> {
-  const times = await measureInTurns(kinds, { rounds: ROUNDS, random: seededRandom(SEED) });
+  const unlike = await findUnlike(kinds, SEED);
+  // Now and then chance makes a difference; a real one is found again.
+  const again = unlike.length > 0 ? await findUnlike(kinds, SEED + 1) : [];
+  expect(unlike.filter((name) => again.includes(name))).toEqual([]);
+}
+
+/** The kinds that take another time than the first. */
+async function findUnlike(kinds: readonly TimedKind[], seed: number): Promise<string[]> {
+  const times = await measureInTurns(kinds, { rounds: ROUNDS, random: seededRandom(seed) });
   const [first, ...others] = [...times];
-  const verdicts: Record<string, boolean> = {};
+  const unlike: string[] = [];
   for (const [name, sample] of others) {
     const { t, tRaw, differenceMs } = compareTimings(first?.[1] ?? [], sample);
     const figures = `t ${t.toFixed(2)} (untrimmed ${tRaw.toFixed(2)}), ${(differenceMs * 1_000).toFixed(0)} µs`;
-    console.log(`${first?.[0]} against ${name}: ${figures}, ${ROUNDS} pairs, seed ${SEED}`);
-    verdicts[name] = Math.abs(t) < T_LIMIT;
+    console.log(`${first?.[0]} against ${name}: ${figures}, ${ROUNDS} pairs, seed ${seed}`);
+    if (!(Math.abs(t) < T_LIMIT)) unlike.push(name);
   }
-  expect(verdicts).toEqual(Object.fromEntries(others.map(([name]) => [name, true])));
+  return unlike;
 }
 
 /** Lookups of one route by somebody else than the owner of `foreign`. */
