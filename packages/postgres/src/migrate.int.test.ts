@@ -123,7 +123,8 @@ async function waitingForLocks(): Promise<number> {
   const rows = await run(
     database.adminUrl,
     `select count(*)::int as waiting from pg_locks
-     where not granted and relation = '${schema}.orders'::regclass`,
+     where not granted and relation = '${schema}.orders'::regclass
+       and database = (select oid from pg_database where datname = current_database())`,
   );
   return Number(rows[0]?.['waiting']);
 }

@@ -69,7 +69,11 @@ async function whileLocked<T>(table: string, work: () => Promise<T>): Promise<T>
     await tx.query(sql`lock table charges, received_pix in exclusive mode`);
     const working = work();
     await eventually(async () => {
-      const waiting = sql`select from pg_locks where not granted and relation = ${table}::regclass`;
+      // Databases of one template share the numbers of their tables.
+      const waiting = sql`
+        select from pg_locks
+        where not granted and relation = ${table}::regclass
+          and database = (select oid from pg_database where datname = current_database())`;
       expect(await db.query(waiting)).not.toEqual([]);
     });
     return { working };
