@@ -267,10 +267,15 @@ describe('the password of Redis', () => {
         },
       );
       expect(new Set(answers)).toEqual(new Set([200]));
-      const clients = await redis.sendCommand<string>(['CLIENT', 'LIST']);
-      expect(clients.split(`user=${user}`).length - 1).toBe(2);
+      // A gateway serves before it has reached Redis.
+      await eventually(async () => {
+        const clients = await redis.sendCommand<string>(['CLIENT', 'LIST']);
+        expect(clients.split(`user=${user}`).length - 1).toBe(2);
+      });
       await gateways.roll(startWith(old));
-      expect(await redis.sendCommand<string>(['CLIENT', 'LIST'])).not.toContain(`user=${user}`);
+      await eventually(async () => {
+        expect(await redis.sendCommand<string>(['CLIENT', 'LIST'])).not.toContain(`user=${user}`);
+      });
       await redis.sendCommand(['ACL', 'DELUSER', user]);
       await redis.close();
     },
