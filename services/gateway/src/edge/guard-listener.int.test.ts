@@ -231,7 +231,9 @@ describe('a page of another site', () => {
 });
 
 test('requests without an accepted key are sampled in the log, those with one are all there', async () => {
-  const strangers = ROWS_PER_SOURCE_MAX + 20;
+  // A minute may end in between, and what is stored of one source begins anew.
+  const storedMax = 2 * ROWS_PER_SOURCE_MAX;
+  const strangers = storedMax + 20;
   const { key, keyId } = await behind.createTenant({ scopes: [] });
   const send = (apiKey: string) =>
     sendRequest({
@@ -247,10 +249,9 @@ test('requests without an accepted key are sampled in the log, those with one ar
       select count(*) filter (where key_id = ${keyId})::int as known,
              count(*) filter (where key_id is null)::int as strangers
       from request_log where client_address = '203.0.113.77'`);
-    // A minute may end in between.
     expect(stored?.known).toBe(strangers);
     expect(stored?.strangers).toBeGreaterThan(0);
-    expect(stored?.strangers).toBeLessThanOrEqual(ROWS_PER_SOURCE_MAX);
+    expect(stored?.strangers).toBeLessThanOrEqual(storedMax);
   });
 });
 
