@@ -41,8 +41,8 @@ test('a charge whose check is due wakes status checks, one whose check is to com
 
 test('a list that is due and a Pix that was announced wake their jobs', async () => {
   await putListsOff();
-  await database.db.query(sql`update acquirer_lists set check_at = now()`);
+  await database.db.query(sql`update acquirer_lists set check_at = now() - interval '1 second'`);
   await database.db.query(sql`
-    insert into pix_notices (end_to_end_id, check_at) values ('E1', now())`);
+    insert into pix_notices (end_to_end_id, check_at) values ('E1', now() - interval '1 second')`);
   expect(await readDue()).toEqual(['notices', 'lists']);
 });

@@ -85,7 +85,7 @@ export async function readLane(
   }>(sql`
     select
       (select count(*)::int from queue where lane_id = lanes.id) as waiting, leased,
-      case when claimable_at = 'infinity' then 'never' when claimable_at <= now() then 'now' else 'later' end as wakes
+      case when claimable_at = 'infinity' then 'never' when claimable_at <= now() + interval '1 millisecond' then 'now' else 'later' end as wakes
     from lanes where id = ${id}`);
   return row ?? null;
 }

@@ -1,8 +1,10 @@
 import { BookedJournals } from '@pixmesh/contracts/internal/ledger-reads';
 import { type AccountId, newId } from '@pixmesh/kernel/ids';
+import { sql } from '@pixmesh/postgres/sql';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import type { LedgerCommand } from '#commands/ledger-command.ts';
 import { PLATFORM_ACCOUNT_ID } from '#accounts/chart-of-accounts.ts';
 import { aLedgerApp, type LedgerApp } from '#test/ledger-app.ts';
 import {
@@ -36,7 +38,7 @@ describe('POST /internal/journals/lookup', () => {
     const credited = receivedPixCredit({ accountId, amount: 1_000 });
     const hold = holdTake({ accountId, amount: 300, fee: 5 });
     const commands = [credited, hold, holdSettle(hold)];
-    for (const command of commands) await ledger.engine.submit(command);
+    await submitInTurn(commands);
     const found = await lookUp([newId(), ...commands.map(({ commandId }) => commandId)]);
     expect(found).toEqual(
       commands.map((command, index) => ({
@@ -95,7 +97,7 @@ describe('GET /internal/journals', () => {
       suspenseResolve(item),
       suspenseCredit(receivedPixSuspend(), pix.accountId),
     ];
-    for (const command of commands) await ledger.engine.submit(command);
+    await submitInTurn(commands);
     const seen = await listAll('kinds=return_received_pix,resolve_suspense,credit_suspense');
     expect(seen).toEqual(commands.slice(2).map(({ commandId }) => commandId));
     const body = { command_ids: [back.commandId] };
@@ -233,6 +235,14 @@ describe('GET /internal/suspense', () => {
     expect(answer.json()).toMatchObject({ code: 'VALIDATION_ERROR', details: ['starting_after'] });
   });
 });
+
+/** Each in a millisecond of its own on the database's clock: those of one have no order. */
+async function submitInTurn(commands: readonly LedgerCommand[]): Promise<void> {
+  for (const command of commands) {
+    await ledger.engine.submit(command);
+    await database.db.query(sql`select pg_sleep(0.002)`);
+  }
+}
 
 async function lookUp(ids: readonly string[]) {
   const answer = await ledger.send('POST', '/internal/journals/lookup', { command_ids: ids });

@@ -147,12 +147,12 @@ function aSender(laneId: string, turns: number): Actor {
   });
 }
 
-/** The owner of a lane reads again; a lane without one must be claimable where something is due. */
+/** The owner of a lane reads again; a lane without one must be claimable where something is due; times are rounded. */
 async function isForgotten(laneId: string): Promise<boolean> {
   const [found] = await db.query<{ forgotten: boolean }>(sql`
     select exists (select from queue where lane_id = ${laneId})
       and not exists (
-        select from lanes where id = ${laneId} and (leased or claimable_at <= now())
+        select from lanes where id = ${laneId} and (leased or claimable_at <= now() + interval '1 millisecond')
       ) as forgotten`);
   return found!.forgotten;
 }
