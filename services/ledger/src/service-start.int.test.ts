@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { callOwner } from '@pixmesh/testkit/mesh-calls';
 import { createPool } from '@pixmesh/postgres/pool';
 import { sql } from '@pixmesh/postgres/sql';
-import { eventually } from '@pixmesh/testkit/eventually';
+import { bootProcess } from '@pixmesh/testkit/boot-process';
 import { freePorts } from '@pixmesh/testkit/free-ports';
 import { ownProcess } from '@pixmesh/testkit/owned-process';
 import { processEnvironment } from '@pixmesh/testkit/process-environment';
@@ -17,8 +17,6 @@ import { testIdentityFolder } from '@pixmesh/testkit/test-infra';
 import { aCaller } from '@pixmesh/testkit/test-callers';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-/** A busy machine takes its time. */
-const BOOT_TIMEOUT_MS = 45_000;
 /** Nothing listens there. */
 const NOWHERE = '127.0.0.1:1';
 
@@ -36,10 +34,8 @@ afterEach(async () => {
 });
 
 test('without broker and registry it is alive and ready and answers, and keeps what it compiled', async () => {
-  const { child, port, internalPort } = await start();
-  await eventually(async () => {
-    expect(await statusOf(`http://127.0.0.1:${internalPort}/readyz`)).toBe(200);
-  }, BOOT_TIMEOUT_MS);
+  const { child, ports } = await bootProcess(2, spawnLedger);
+  const [internalPort, port] = ports;
   const target = { owner: 'ledger', url: `https://127.0.0.1:${port}` } as const;
   const balance = await callOwner(target, { route: 'GET /v1/balance', caller: aCaller() });
   expect(balance.status).toBe(200);
@@ -53,16 +49,16 @@ test('where no deploy job has stored its schemas it ends and names them', async 
   const admin = createPool({ url: database.adminUrl, applicationName: 'start', max: 1 });
   await admin.query(sql`delete from ledger.message_schemas`);
   await admin[Symbol.asyncDispose]();
-  const { child, stderr } = await start();
+  const child = ownProcess(spawnLedger(await freePorts(2)));
+  const stderr = text(child.stderr);
   const [code] = (await once(child, 'exit')) as [number | null];
   expect(code).toBe(1);
   expect(await stderr).toContain('has the deploy job run?');
   expect(await stderr).toContain('schemas not stored: ledger.events.v1-received_pix.credited');
 });
 
-async function start() {
-  const [port = 0, internalPort = 0] = await freePorts(2);
-  const child = spawn(process.execPath, ['services/ledger/src/main.ts'], {
+function spawnLedger([internalPort, port]: readonly number[]) {
+  return spawn(process.execPath, ['services/ledger/src/main.ts'], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: {
       ...processEnvironment(),
@@ -77,7 +73,6 @@ async function start() {
       INTERNAL_PORT: String(internalPort),
     },
   });
-  return { child: ownProcess(child), stderr: text(child.stderr), port, internalPort };
 }
 
 async function kill(child: ChildProcess): Promise<void> {
