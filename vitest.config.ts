@@ -75,7 +75,7 @@ export default defineConfig({
           ...POLLED,
           include: ['{packages,services}/*/{src,test}/**/*.int.test.ts', 'deploy/**/*.int.test.ts'],
           globalSetup: ['tests/setup/infra.ts'],
-          setupFiles: ['tests/setup/seed.ts'],
+          setupFiles: ['tests/setup/seed.ts', 'tests/setup/short-connections.ts'],
           isolate: false,
           // Several boots of processes on a busy machine; at full volume a test takes minutes.
           testTimeout: scaled(60_000, 1_800_000),
