@@ -59,7 +59,7 @@ beforeAll(async () => {
     await broker.findGroupCoordinator({ groupId, coordinatorType: 0 });
     await joinAndLeave(broker, groupId);
   }, PATIENCE_MS);
-}, PATIENCE_MS);
+});
 
 describe.each(THIEVES)('with the certificate of %s', (name, rights) => {
   test('each topic is written and read, and each group joined, only where the table says so', async () => {

@@ -5,6 +5,7 @@ import {
 } from '@kafkajs/confluent-schema-registry';
 import { type MessageType, subjectOf } from '@pixmesh/contracts/messages/message-type';
 import type { MessageSchema } from '@pixmesh/postgres/message-schemas';
+import { repeat } from '@pixmesh/postgres/repeat';
 
 import { createCodec, type MessageCodec } from './message-codec.ts';
 import {
@@ -17,6 +18,8 @@ import {
 /** The level of every subject: consumers deploy first, then producers (docs/guides/add-an-event.md). */
 const COMPATIBILITY_LEVEL = COMPATIBILITY.BACKWARD_TRANSITIVE;
 const CREATE_TRIES_MAX = 3;
+/** The client repeats reads only, and a look-up is a POST. */
+const LOOK_UP = { triesMax: 3, mayRepeat: () => true };
 
 /**
  * Registers every message type and answers the schemas under their ids. Run by the deploy job only.
@@ -74,7 +77,8 @@ export async function warmCodec(
   const codec = createCodec(registryUrl, messages);
   for (const message of messages) {
     const subject = subjectOf(message);
-    codec.learn({ subject, id: await lookUpId(client, message), text: registryText(message) });
+    const id = await repeat(() => lookUpId(client, message), LOOK_UP);
+    codec.learn({ subject, id, text: registryText(message) });
   }
   return codec;
 }
