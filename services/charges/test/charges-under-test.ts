@@ -11,6 +11,7 @@ import { generateSealingKeyPair } from '@pixmesh/kernel/sealed-secret';
 import { type OutboundEvent, outboundEvent } from '@pixmesh/postgres/events';
 import { sql } from '@pixmesh/postgres/sql';
 import { createLogger } from '@pixmesh/telemetry/logger';
+import { publishStubbornly } from '@pixmesh/testkit/publish-stubbornly';
 import { SIMULATOR_CREDENTIALS, startSimulatorProcess } from '@pixmesh/testkit/simulator-process';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { testBroker, testIdentityFolder, testInfra } from '@pixmesh/testkit/test-infra';
@@ -91,7 +92,8 @@ async function startPeers(topicPrefix: string) {
     topicPrefix,
     codec: await warmCodec(registryUrl, [AcquirerCallback, ...Object.values(LEDGER_EVENTS)]),
   });
-  const publish = (event: OutboundEvent) => publisher.publishAll([{ ...event, traceparent: null }]);
+  const publish = (event: OutboundEvent) =>
+    publishStubbornly(publisher, [{ ...event, traceparent: null }]);
   return {
     publish,
     announce: (chargeId: string) => publish(aCallback({ txid: chargeId.replaceAll('-', '') })),

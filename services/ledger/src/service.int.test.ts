@@ -13,6 +13,7 @@ import { startTelemetry } from '@pixmesh/telemetry/start-telemetry';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { type OtlpReceiver, startOtlpReceiver } from '@pixmesh/testkit/otlp-receiver';
 import { followTopic } from '@pixmesh/testkit/read-topic';
+import { publishStubbornly } from '@pixmesh/testkit/publish-stubbornly';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { testBroker, testIdentityFolder, testInfra } from '@pixmesh/testkit/test-infra';
 import { createTestTopics } from '@pixmesh/testkit/test-topics';
@@ -165,7 +166,8 @@ test('each outcome of a batch goes on in the trace of its own command', async ()
   const traceIds = Array.from({ length: 8 }, () => newId().replaceAll('-', ''));
   const accountId = newId();
   const credits = traceIds.map(() => aReceivedPixCredit({ accountId }));
-  await commands.publishAll(
+  await publishStubbornly(
+    commands,
     credits.map((message, index) => ({
       ...toPublish(message),
       traceparent: `00-${traceIds[index]}-00f067aa0ba902b7-01`,
@@ -280,7 +282,10 @@ async function send(
   messages: readonly CommandWire[],
   traceparent: string | null = null,
 ): Promise<void> {
-  await commands.publishAll(messages.map((message) => ({ ...toPublish(message), traceparent })));
+  await publishStubbornly(
+    commands,
+    messages.map((message) => ({ ...toPublish(message), traceparent })),
+  );
 }
 
 function toPublish(message: CommandWire) {

@@ -7,6 +7,7 @@ import { toCents } from '@pixmesh/kernel/money';
 import { type OutboundEvent, outboundEvent } from '@pixmesh/postgres/events';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { eventually } from '@pixmesh/testkit/eventually';
+import { publishStubbornly } from '@pixmesh/testkit/publish-stubbornly';
 import { testBroker, testInfra } from '@pixmesh/testkit/test-infra';
 
 const BOOK_TIMEOUT_MS = 20_000;
@@ -35,7 +36,7 @@ export async function startLedgerOrders(
   };
 
   async function book(order: { commandId: string; command: OutboundEvent }): Promise<void> {
-    await publisher.publishAll([{ ...order.command, traceparent: null }]);
+    await publishStubbornly(publisher, [{ ...order.command, traceparent: null }]);
     await eventually(async () => {
       const { data } = BookedJournals.parse(await lookUp([order.commandId]));
       if (data.length === 0) throw new Error('not booked yet');

@@ -12,6 +12,7 @@ import { warmCodec } from '@pixmesh/kafka/schema-registry';
 import { newId } from '@pixmesh/kernel/ids';
 import { generateSealingKeyPair } from '@pixmesh/kernel/sealed-secret';
 import { createLogger } from '@pixmesh/telemetry/logger';
+import { publishStubbornly } from '@pixmesh/testkit/publish-stubbornly';
 import { testBroker, testIdentityFolder, testInfra } from '@pixmesh/testkit/test-infra';
 import { testRedisVariables } from '@pixmesh/testkit/test-redis';
 
@@ -75,13 +76,14 @@ export async function openResourceTopics(topicPrefix: string): Promise<ResourceT
       const { data } = event;
       const topic = data.object === 'payment' ? TOPICS.payoutsEvents : TOPICS.chargesEvents;
       const key = data.object === 'dispute' ? data.charge_id : data.id;
-      await publisher.publishAll([
+      await publishStubbornly(publisher, [
         toPublish(event, { topic, key, traceparent: traceparent ?? null }),
       ]);
     },
     announce: async (changes) => {
       const topic = TOPICS.accountsEvents;
-      await publisher.publishAll(
+      await publishStubbornly(
+        publisher,
         changes.map((change) =>
           toPublish(change, { topic, key: change.account_id, traceparent: null }),
         ),

@@ -10,6 +10,7 @@ import { createLogger } from '@pixmesh/telemetry/logger';
 import { bootProcess } from '@pixmesh/testkit/boot-process';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { scaled } from '@pixmesh/testkit/long-runs';
+import { publishStubbornly } from '@pixmesh/testkit/publish-stubbornly';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { testBroker, testIdentityFolder, testInfra } from '@pixmesh/testkit/test-infra';
 import { testSeed } from '@pixmesh/testkit/test-seed';
@@ -88,7 +89,8 @@ async function stream(credits: readonly ReceivedPixCreditWire[]): Promise<void> 
   for (let at = 0; at < credits.length; at += SENT_AT_ONCE) {
     const group = credits.slice(at, at + SENT_AT_ONCE);
     const repeats = group.filter((_, index) => index % REPEAT_EVERY === 0);
-    await publisher.publishAll(
+    await publishStubbornly(
+      publisher,
       [...group, ...repeats].map((message) => ({
         eventId: newId(),
         topic: LEDGER_COMMANDS[message.type].topic,

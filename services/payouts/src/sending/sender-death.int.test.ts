@@ -9,6 +9,7 @@ import { sql } from '@pixmesh/postgres/sql';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { sampled } from '@pixmesh/testkit/long-runs';
+import { publishStubbornly } from '@pixmesh/testkit/publish-stubbornly';
 import { type SimulatorProcess, startSimulatorProcess } from '@pixmesh/testkit/simulator-process';
 import { testBroker, testInfra } from '@pixmesh/testkit/test-infra';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -45,7 +46,8 @@ async function startPeers(topicPrefix: string) {
     codec: await warmCodec(registryUrl, [AcquirerCallback, HoldSettled]),
   });
   return {
-    publish: (event: OutboundEvent) => publisher.publishAll([{ ...event, traceparent: null }]),
+    publish: (event: OutboundEvent) =>
+      publishStubbornly(publisher, [{ ...event, traceparent: null }]),
     stop: () => publisher[Symbol.asyncDispose](),
   };
 }
