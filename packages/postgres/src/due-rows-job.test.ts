@@ -305,8 +305,8 @@ describe('a job that leaves room', () => {
     return Array.from({ length: count }, (_, index) => ({ id: `${owner}${index}`, owner }));
   }
 
-  /** A job of ten places whose work ends when it is told to; `begun` is whose. */
-  function aSharedJob(due: Owned[]) {
+  /** A job of ten places whose work ends when it is told to; `begun` is whose. Rows of `leftOut` wait. */
+  function aSharedJob(due: Owned[], leftOut: readonly string[] = []) {
     const begun: string[] = [];
     const ends: (() => void)[] = [];
     const source = {
@@ -324,6 +324,7 @@ describe('a job that leaves room', () => {
       signal,
       inFlightMax: 10,
       share: fourTimesFree,
+      leaveOut: () => leftOut,
       wakesAtEnds: false,
       sources: [source],
       handle: async ({ owner }) => {
@@ -360,15 +361,26 @@ describe('a job that leaves room', () => {
     await stop();
   });
 
+  test('takes no rows of accounts that are left out until it is notified, and keeps no place for them', async () => {
+    const leftOut = ['later'];
+    const due = [...owned('later', 2), ...owned('now', 2)];
+    const { job, signal, begun, stop } = aSharedJob(due, leftOut);
+    await eventually(() => expect(begun).toEqual(['now', 'now']));
+    await job.takeNow(1, (free) => Promise.resolve(owned('caller', free)));
+    leftOut.length = 0;
+    signal.notify();
+    await eventually(() => expect(begun.slice(2)).toEqual(['caller', 'later', 'later']));
+    await stop();
+  });
+
   test('leaves rows that a caller takes to the turns where an account has its part', async () => {
     const { job, begun, stop } = aSharedJob(owned(SLOW, 8));
     const places: number[] = [];
-    const take = (rows: Owned[]) => (free: number) => {
-      places.push(free);
-      return Promise.resolve(rows.slice(0, free));
-    };
     await eventually(() => expect(begun).toHaveLength(8));
-    await job.takeNow(1, take(owned(SLOW, 1)));
+    await job.takeNow(1, (free) => {
+      places.push(free);
+      return Promise.resolve(owned(SLOW, free));
+    });
     expect(places).toEqual([0]);
     await stop();
   });

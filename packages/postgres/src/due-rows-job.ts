@@ -68,6 +68,10 @@ export type DueRowsJobOptions<Row> = {
    */
   share?: Share;
   /**
+   * Accounts whose rows are left for later, whatever is free. Whoever lets them in again notifies the signal.
+   */
+  leaveOut?(): readonly string[];
+  /**
    * Whose the row is, and in whose turns the work takes connections; null, or without it, in those of the installation
    * itself.
    */
@@ -134,7 +138,8 @@ export function startDueRowsJob<Row>(options: DueRowsJobOptions<Row>): DueRowsJo
       asked.lastTakenMs = performance.now();
       const except = work.withoutRoom();
       const limit = Math.min(source.max, work.room(except));
-      const take = (places: number) => source.take(places, except);
+      const leftOut = [...except, ...(options.leaveOut?.() ?? [])];
+      const take = (places: number) => source.take(places, leftOut);
       const found = limit > 0 ? await work.fill(limit, take) : 0;
       asked.hasMore = found === limit || except.length > 0;
       if (hadRoom) asked.wasLeftOut = limit === 0;

@@ -11,7 +11,7 @@ import { intentSettled } from '#reports.ts';
 import { createPayoutMoves } from '#payouts/move-payouts.sql.ts';
 import type { PayoutRow } from '#payouts/payout-row.ts';
 import type { Signals } from '#signals.ts';
-import { START_MARGIN_MS } from '#sending/sender.job.ts';
+import { START_MARGIN_MS } from '#sending/timed-claim.ts';
 import type { SendingDeps } from '#sending/sending-deps.ts';
 import type { StatusCheckDeps } from '#status-check/status-check-deps.ts';
 
@@ -29,7 +29,7 @@ export function createSendingDeps(parts: {
   logger: Logger;
   acquirer: Acquirer;
   signals: Signals;
-}): SendingDeps & { wakeSender(): void } {
+}): SendingDeps {
   const { config, db, writes, logger, acquirer, signals } = parts;
   return {
     db,
@@ -40,7 +40,6 @@ export function createSendingDeps(parts: {
     unknownChecks: checkPeriods(config, 'UNKNOWN'),
     acquirerTimeoutMs: config.ACQUIRER_TIMEOUT_MS,
     wakeOutbox: signals.outbox.notify,
-    wakeSender: signals.sender.notify,
   };
 }
 
@@ -58,6 +57,7 @@ export function createCheckDeps(parts: {
   return {
     ...parts.intents,
     acquirer,
+    wakeSender: signals.sender.notify,
     wakeStatusChecks: signals.statusChecks.notify,
     intentChecks: checkPeriods(config, 'INTENT'),
     leaseMs: Math.max(config.ACQUIRER_TIMEOUT_MS, INTENT_TIMEOUT_MS) + LEASE_MARGIN_MS,

@@ -36,7 +36,6 @@ export async function startPayoutsUnderTest(settings: Record<string, string> = {
     holds: createLedgerHolds(ledgerCalls),
     logger: createLogger('test', 'silent'),
     wakeOutbox: () => undefined,
-    wakeSender: () => undefined,
     sendAtOnce: (commit) => commit(null),
   });
   return {

@@ -42,18 +42,17 @@ test('the call is counted in the commit that makes the payout, and a check is du
   expect(checkInMs).toBe(LEASE_MS);
 });
 
-test('while others wait to be sent it waits behind them, and no call is counted', async () => {
-  await storeDuePayouts(database.db, 1);
-  const made = await commits.commit(await anIntent(database.db), LEASE_MS);
+test('while others of its account wait to be sent it waits behind them, and no call is counted', async () => {
+  const intent = await anIntent(database.db);
+  await storeDuePayouts(database.db, 1, { accountId: intent.accountId });
+  const made = await commits.commit(intent, LEASE_MS);
   expect(made).toMatchObject({ status: 'processing', unansweredCalls: 0, lastCallAt: null });
   expect(made?.sendAt).not.toBeNull();
   expect(made?.nextCheckAt).toBeNull();
 });
 
-test('what a stop keeps from being sent holds up nobody else', async () => {
-  const stopped = newId<AccountId>();
-  await storeDuePayouts(database.db, 1, { accountId: stopped });
-  await stop(stopped);
+test('what waits of other accounts holds up nobody', async () => {
+  await storeDuePayouts(database.db, 1);
   const made = await commits.commit(await anIntent(database.db), LEASE_MS);
   expect(made).toMatchObject({ unansweredCalls: 1, sendAt: null });
 });

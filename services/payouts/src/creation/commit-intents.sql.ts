@@ -8,7 +8,7 @@ import { currentTraceParent } from '@pixmesh/telemetry/tracing';
 import { payoutEvents } from '#payouts/payout-events.ts';
 import { isVisible, type PayoutRow, type VisiblePayout } from '#payouts/payout-row.ts';
 import { PAYOUT_COLUMNS, type PayoutRecord, toPayoutRow } from '#payouts/payouts.sql.ts';
-import { isStopped, UNSTOPPED_RANGES } from '#stops/in-force.sql.ts';
+import { isStopped } from '#stops/in-force.sql.ts';
 
 /** Intents that are committed together share a statement and its commit. */
 export type IntentCommits = {
@@ -20,7 +20,7 @@ export type IntentCommits = {
    * would queue it asks for stops itself, so that none can come in between; most creations make no other.
    *
    * @param leaseMs where the caller holds a slot: the call is counted in the same statement, as a claim would, unless
-   *   others wait to be sent; then accounts take turns. When a check of it is due
+   *   others of its account wait to be sent. When a check of it is due
    */
   commit(intent: PayoutRow, leaseMs: number | null): Promise<VisiblePayout | null>;
 };
@@ -42,18 +42,15 @@ type Commit = { intent: PayoutRow; leaseMs: number | null; traceparent: string |
 /** What an intent becomes: in which status, with which columns of its sending, and where. */
 type Target = { statement: string; status: PayoutStatus; sending: Statement; only: Statement };
 
-/** Whether the call is counted with it: its caller has a slot, and nobody waits to be sent. */
-const IS_COUNTED = sql`(lease_ms is not null and (select is_empty from queue))`;
-
 const QUEUED: Target = {
   statement: 'commit_queued_intents',
   status: 'processing',
   sending: sql`
-    send_at = case when not ${IS_COUNTED} then now() end,
-    unanswered_puts = case when ${IS_COUNTED} then 1 else 0 end,
-    first_put_at = case when ${IS_COUNTED} then now() end,
-    last_put_at = case when ${IS_COUNTED} then now() end,
-    check_at = case when ${IS_COUNTED} then now() + lease_ms * interval '1 ms' end`,
+    send_at = case when not is_counted then now() end,
+    unanswered_puts = case when is_counted then 1 else 0 end,
+    first_put_at = case when is_counted then now() end,
+    last_put_at = case when is_counted then now() end,
+    check_at = case when is_counted then now() + lease_ms * interval '1 ms' end`,
   only: sql`not ${isStopped(sql`payouts.account_id`)}`,
 };
 
@@ -80,22 +77,7 @@ function createCommitBatcher(
   return createWriteBatcher((commits) => commitAs(db, commits, target));
 }
 
-/** Whether a payout waits for a sender. Reads one entry of `payouts_send_at` for each range of accounts, at most. */
-const IS_SENDABLE_WAITING = sql`
-  exists (
-    select
-    from (${UNSTOPPED_RANGES}) as unstopped
-    cross join lateral (
-      select
-      from payouts as waiting
-      where waiting.account_id > unstopped.behind
-        and waiting.account_id < unstopped.before
-        and waiting.send_at <= now()
-      limit 1
-    ) as oldest
-  )`;
-
-/** Looks up by primary key; one look-up of the queue serves all commits of the statement, by `payouts_send_at`. */
+/** Looks up by primary key, and by `payouts_send_at` whether an account has payouts that wait for a sender. */
 async function commitAs(
   db: Queryable,
   commits: readonly Commit[],
@@ -105,11 +87,13 @@ async function commitAs(
     named(
       statement,
       sql`
-        with queue as materialized (select not ${IS_SENDABLE_WAITING} as is_empty),
-        intent as (
-          select *
-          from json_to_recordset(${JSON.stringify(commits.map(toIntent))}::json) as intent (
-            place int, intent_id uuid, intent_hold uuid, lease_ms int
+        with intent as materialized (
+          select *,
+            lease_ms is not null and (
+              select id from payouts where account_id = intent_account and send_at <= now() limit 1
+            ) is null as is_counted
+          from json_to_recordset(${JSON.stringify(commits.map(toIntent))}::json) as named (
+            place int, intent_id uuid, intent_hold uuid, intent_account uuid, lease_ms int
           )
         ),
         moved as (
@@ -142,7 +126,13 @@ async function commitAs(
 }
 
 function toIntent({ intent, leaseMs }: Commit, place: number): object {
-  return { place, intent_id: intent.id, intent_hold: intent.holdId, lease_ms: leaseMs };
+  return {
+    place,
+    intent_id: intent.id,
+    intent_hold: intent.holdId,
+    intent_account: intent.accountId,
+    lease_ms: leaseMs,
+  };
 }
 
 function toMessages({ intent, traceparent }: Commit, place: number, status: PayoutStatus) {

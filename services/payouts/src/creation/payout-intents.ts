@@ -19,8 +19,6 @@ export type IntentDeps = {
   logger: Logger;
   /** Wakes the outbox relay after a commit. */
   wakeOutbox(): void;
-  /** Wakes the sender after a commit. */
-  wakeSender(): void;
   sendAtOnce: Sender['sendAtOnce'];
 };
 
@@ -45,10 +43,7 @@ export function payoutIntents(deps: IntentDeps): HoldIntents<PayoutRow, VisibleP
         ? deps.sendAtOnce((leaseMs) => commits.commit(intent, leaseMs))
         : commits.commit(intent, null),
     drop: (intent) => deleteIntent(db, intent),
-    committed: ({ sendAt }) => {
-      deps.wakeOutbox();
-      if (sendAt !== null) deps.wakeSender();
-    },
+    committed: deps.wakeOutbox,
     report: (intent, problem) => holdContradicted(logger, intent, problem),
     failpoint: (name) => failpoint(`payouts.create.${name}`),
   };

@@ -28,6 +28,8 @@ type ClaimOptions = {
   held?: readonly LeasedSlot[];
   /** The account served last: the turn begins behind it. */
   after: AccountId;
+  /** Of these accounts none. */
+  except?: readonly string[];
 };
 
 /**
@@ -43,7 +45,8 @@ type ClaimOptions = {
  * after the other: a plan that was made while hardly anything was due joined all that is due with all turns.
  */
 export async function claimDue(db: Queryable, options: ClaimOptions): Promise<Claim[]> {
-  const { limit, leaseMs, slotLeaseMs = leaseMs, after } = options;
+  const { limit, leaseMs, slotLeaseMs = leaseMs, after, except = [] } = options;
+  const isWork = sql`${IS_SENDABLE} and account_id <> all (${except}::uuid[])`;
   const slotToken = newId();
   const rows = await db.query<ClaimRecord>(
     named(
@@ -53,7 +56,7 @@ export async function claimDue(db: Queryable, options: ClaimOptions): Promise<Cl
         free as (
           select free_slot, row_number() over (order by free_slot) as seat from free_slots
         ),
-        ${accountsInTurn({ table: sql`payouts`, isWork: IS_SENDABLE, after, limit })},
+        ${accountsInTurn({ table: sql`payouts`, isWork, after, limit })},
         ranked as (
           select due.due_id, due.lap, ring.turn
           from ring

@@ -12,8 +12,8 @@ export type HeldSlot = LeasedSlot & { untilMs: number };
 /** Slots of this process that no call has now. */
 export type HeldSlots = AsyncDisposable & {
   keep(slots: readonly HeldSlot[]): void;
-  /** The one that was kept last, if its lease leaves time for a call. */
-  take(): HeldSlot | null;
+  /** The one that was kept last, if its lease leaves time for a call and so many are left behind it. */
+  take(left?: number): HeldSlot | null;
   takeAll(): HeldSlot[];
 };
 
@@ -27,9 +27,9 @@ export function createHeldSlots(deps: { db: Database; logger: Logger; callMs: nu
   let timer: NodeJS.Timeout | null = null;
   return {
     keep,
-    take: () => {
+    take: (left = 0) => {
       const last = idle.at(-1);
-      return last && hasTime(last) ? (idle.pop() ?? null) : null;
+      return last && hasTime(last) && idle.length > left ? (idle.pop() ?? null) : null;
     },
     takeAll: () => idle.splice(0),
     [Symbol.asyncDispose]: async () => {

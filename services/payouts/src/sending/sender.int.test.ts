@@ -201,6 +201,28 @@ test('a sender that holds a slot sends what is committed at once, and one that h
   expect(acquirer.seen.order).toHaveLength(leases.length);
 });
 
+test('beside another account, one with many due is left out of claims when it has begun a group', async () => {
+  const [many, few] = [newId<AccountId>(), newId<AccountId>()];
+  const ids = [
+    ...(await storeDuePayouts(mesh.db, 40, { accountId: many })),
+    ...(await storeDuePayouts(mesh.db, 2, { accountId: few })),
+  ];
+  const leftOut: unknown[] = [];
+  const db: Database = {
+    ...mesh.db,
+    query: (statement) => {
+      if (statement.name === 'payouts_claim_due') {
+        leftOut.push(...statement.values.filter(Array.isArray).flat());
+      }
+      return mesh.db.query(statement);
+    },
+  };
+  await using workers = await mesh.startWorkers({ db, slots: 8 });
+  await untilCompleted(ids);
+  expect(workers.sender.isAlive()).toBe(true);
+  expect([leftOut.includes(many), leftOut.includes(few)]).toEqual([true, false]);
+});
+
 test('a payout that found no slot is sent in one that became free while its claim was under way', async () => {
   const signal = createPolledSignal();
   const claims = { slots: [] as unknown, underWay: 0, held: Promise.resolve() };

@@ -1,30 +1,22 @@
 import { createContention } from '@pixmesh/fair-share/contention';
-import { createYoungCalls } from '@pixmesh/fair-share/young-calls';
-import { inTurn } from '@pixmesh/postgres/accounts-in-turn';
+import { createGroups } from '@pixmesh/fair-share/groups';
+import { inTurn, type InTurn } from '@pixmesh/postgres/accounts-in-turn';
 import { startDueRowsJob } from '@pixmesh/postgres/due-rows-job';
-import type { AccountId } from '@pixmesh/kernel/ids';
 import type { PollingLoop } from '@pixmesh/service/polling-loop';
 import type { WakeSignal } from '@pixmesh/service/wake-signal';
 
-import type { PayoutRow } from '#payouts/payout-row.ts';
-
 import { type Claim, claimDue } from './claim-due.sql.ts';
+import { createSendAtOnce, type SendAtOnce } from './send-at-once.ts';
+import { START_MARGIN_MS, timed, type TimedClaim } from './timed-claim.ts';
 import { createHeldSlots, type HeldSlot } from './held-slots.ts';
 import { sendPayout } from './send-payout.ts';
 import { ensureSlots } from './send-slots.sql.ts';
 import type { SendingDeps } from './sending-deps.ts';
 
-/** How late after its claim a call may begin. */
-export const START_MARGIN_MS = 2_000;
 /** Slots are leased for one call and this much longer, so that the same slot can serve further calls. */
 const SLOT_HOLD_MS = 4_000;
-/**
- * What sends of one account that have just begun may have of the slots, beside those of others. Where the acquirer
- * answers at once, more would only fill the CPU; where it takes longer, they no longer count.
- */
-const YOUNG_SHARE = 0.25;
-/** A claim, until when its call may begin, and the slot that it has. */
-type TimedClaim = Claim & HeldSlot & { callBeforeMs: number; accountId: AccountId };
+/** Beside others, one slot is left to the next claim, where all accounts have their turns. */
+const LEFT_TO_CLAIM = 1;
 
 type SenderDeps = SendingDeps & {
   signal: WakeSignal;
@@ -32,15 +24,7 @@ type SenderDeps = SendingDeps & {
   slots: number;
 };
 
-export type Sender = PollingLoop & {
-  /**
-   * Sends at once what `commit` makes: where this process holds a slot, `commit` may count the call in its own
-   * statement, so that it is made when `leaseMs` are over. Null where it may not; then a claim takes the payout up.
-   */
-  sendAtOnce<Made extends PayoutRow>(
-    commit: (leaseMs: number | null) => Promise<Made | null>,
-  ): Promise<Made | null>;
-};
+export type Sender = PollingLoop & { sendAtOnce: SendAtOnce };
 
 /**
  * Sends due payouts for as long as the process lives. Calls in flight are bounded by the slots over all
@@ -50,7 +34,9 @@ export function startSender(deps: SenderDeps): Sender {
   const { db, logger, slots, signal, acquirerTimeoutMs } = deps;
   const callMs = acquirerTimeoutMs + START_MARGIN_MS;
   const held = createHeldSlots({ db, logger, callMs });
-  const beginSend = createSpreadSends(slots);
+  const contention = createContention();
+  // Of as many as can be sent together.
+  const groups = createGroups({ size: slots, contention, opened: signal.notify });
   let haveSlots = false;
   /** Whether due payouts may wait for a slot: then the end of a call is a reason to claim. */
   let mayWaitForSlots = true;
@@ -61,13 +47,20 @@ export function startSender(deps: SenderDeps): Sender {
     inFlightMax: slots,
     sources: [{ take: inTurn(take), max: slots }],
     handle: (claim) =>
-      beginSend({ account: claim.accountId, timeLeftMs: START_MARGIN_MS }, () =>
-        sendPayout({ ...deps, keepSlot: async () => keepSlot(claim) }, claim, claim.callBeforeMs),
-      ),
+      sendPayout({ ...deps, keepSlot: async () => keepSlot(claim) }, claim, claim.callBeforeMs),
+    leaveOut: groups.waiting,
     wakesAtEnds: false,
     describe: (claim) => ({ payout_id: claim.payout.id }),
     parentOf: (claim) => claim.payout.checkTraceparent,
     accountOf: (claim) => claim.accountId,
+  });
+  const sendAtOnce = createSendAtOnce({
+    job,
+    groups,
+    acquirerTimeoutMs,
+    takeSlot: () => held.take(contention.isContended() ? LEFT_TO_CLAIM : 0),
+    keepSlot,
+    wakeSender: signal.notify,
   });
   return {
     isAlive: job.isAlive,
@@ -75,7 +68,7 @@ export function startSender(deps: SenderDeps): Sender {
     [Symbol.asyncDispose]: () => disposeInTurn(job, held),
   };
 
-  async function take(turn: { limit: number; after: AccountId }): Promise<TimedClaim[]> {
+  async function take(turn: InTurn): Promise<TimedClaim[]> {
     if (!haveSlots) await ensureSlots(db, slots);
     haveSlots = true;
     const own = held.takeAll();
@@ -91,6 +84,7 @@ export function startSender(deps: SenderDeps): Sender {
       held.keep(left);
       mayWaitForSlots = left.length === 0;
     }
+    for (const { payout } of claims) groups.note(payout.accountId);
     const untilMs = begunMs + leases.slotLeaseMs;
     return claims.map((claim) => timed({ ...claim, untilMs }, begunMs, acquirerTimeoutMs));
   }
@@ -99,42 +93,6 @@ export function startSender(deps: SenderDeps): Sender {
     held.keep([{ slot, slotToken, untilMs }]);
     if (mayWaitForSlots) signal.notify();
   }
-
-  async function sendAtOnce<Made extends PayoutRow>(
-    commit: (leaseMs: number | null) => Promise<Made | null>,
-  ): Promise<Made | null> {
-    const slot = held.take();
-    if (slot === null) return await commit(null);
-    let made: Made | null = null;
-    let isCounted = false;
-    try {
-      await job.takeNow(1, async (places) => {
-        const begunMs = performance.now();
-        made = await commit(places > 0 ? callMs : null);
-        if (made === null || places === 0 || made.unansweredCalls === 0) return [];
-        isCounted = true;
-        return [timed({ ...slot, payout: made, formerCallAt: null }, begunMs, acquirerTimeoutMs)];
-      });
-    } finally {
-      if (!isCounted) keepSlot(slot);
-    }
-    return made;
-  }
-}
-
-function createSpreadSends(slots: number) {
-  return createYoungCalls({
-    name: 'young sends',
-    aloneMax: slots,
-    besideOthersMax: Math.ceil(slots * YOUNG_SHARE),
-    contention: createContention(),
-  });
-}
-
-/** A call begins soon after it was counted, and ends within the lease of its slot. */
-function timed(claim: Claim & HeldSlot, countedMs: number, callTimeoutMs: number): TimedClaim {
-  const callBeforeMs = Math.min(countedMs + START_MARGIN_MS, claim.untilMs - callTimeoutMs);
-  return { ...claim, callBeforeMs, accountId: claim.payout.accountId };
 }
 
 async function disposeInTurn(...parts: readonly AsyncDisposable[]): Promise<void> {

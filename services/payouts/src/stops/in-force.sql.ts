@@ -26,15 +26,3 @@ export const STOPPED_ACCOUNTS = sql`
     from payout_stops as stop
     where stop.ended_at is null and stop.account_id is not null
   )`;
-
-/**
- * All other accounts, as ranges between `behind` and `before`: a statement that asks whether any of them has a row reads
- * none of a stopped account.
- */
-export const UNSTOPPED_RANGES = sql`
-  select account_id as behind, lead(account_id) over (order by account_id) as before
-  from (
-    select unnest(${STOPPED_ACCOUNTS})
-    union all values
-      ('00000000-0000-0000-0000-000000000000'::uuid), ('ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)
-  ) as bound (account_id)`;
