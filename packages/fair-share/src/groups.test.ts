@@ -49,6 +49,14 @@ test('an account that never begins a whole group waits for nothing, and nobody i
   expect(opened).not.toHaveBeenCalled();
 });
 
+test('nobody is woken at the end of a whole group where none was told to wait', () => {
+  const { begin, mustWait, opened } = groupsOfThree();
+  begin('a', 3);
+  expect(mustWait('a')).toBe(false);
+  vi.advanceTimersByTime(GROUP_MS);
+  expect(opened).not.toHaveBeenCalled();
+});
+
 test('what was begun before another account came counts as well', () => {
   const { begin, mustWait } = groupsOfThree();
   begin('a', 3);

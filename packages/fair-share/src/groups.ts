@@ -28,20 +28,27 @@ export type Groups = {
 export function createGroups({ size, contention, opened }: GroupsOptions): Groups {
   /** What accounts have begun of their present groups. */
   const begun = new Map<string, number>();
-  const isWhole = (account: string): boolean => (begun.get(account) ?? 0) >= size;
+  /** Those that were told to wait. */
+  const waits = new Set<string>();
   return {
     note: (account) => {
       contention.noteCall(account);
       if (!begun.has(account)) setTimeout(() => end(account), GROUP_MS).unref();
       begun.set(account, (begun.get(account) ?? 0) + 1);
     },
-    mustWait: (account) => contention.isContended() && isWhole(account),
-    waiting: () => (contention.isContended() ? [...begun.keys()].filter(isWhole) : []),
+    mustWait,
+    waiting: () => [...begun.keys()].filter(mustWait),
   };
 
+  function mustWait(account: string): boolean {
+    const isWhole = (begun.get(account) ?? 0) >= size;
+    if (!isWhole || !contention.isContended()) return false;
+    waits.add(account);
+    return true;
+  }
+
   function end(account: string): void {
-    const hadToWait = isWhole(account);
     begun.delete(account);
-    if (hadToWait) opened();
+    if (waits.delete(account)) opened();
   }
 }

@@ -1,4 +1,5 @@
 import { type AccountId, newId, type OperatorId } from '@pixmesh/kernel/ids';
+import { BEFORE_ALL_ACCOUNTS } from '@pixmesh/postgres/accounts-in-turn';
 import { createPool, type Database, type Queryable } from '@pixmesh/postgres/pool';
 import { countRowsRead } from '@pixmesh/testkit/rows-read';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
@@ -9,6 +10,8 @@ import { createIntentCommits } from '#creation/commit-intents.sql.ts';
 import { createNewIntents } from '#creation/intents.sql.ts';
 import { createPayoutMoves } from '#payouts/move-payouts.sql.ts';
 import type { PayoutRow } from '#payouts/payout-row.ts';
+import { claimDue } from '#sending/claim-due.sql.ts';
+import { ensureSlots } from '#sending/send-slots.sql.ts';
 import { acceptance } from '#settlement/accept-payout.ts';
 import { leaseNamedPayouts } from '#status-check/callback-checks.sql.ts';
 import { stopPayouts } from '#stops/stop-payouts.ts';
@@ -77,6 +80,21 @@ test('statements that were planned while the table was empty look their rows up 
     });
     expect([what, read]).toEqual([what, expect.toSatisfy((rows: number) => rows <= READ_MAX)]);
   }
+});
+
+test('ten thousand due payouts of an account that is left out are read by no claim, and hold up none', async () => {
+  const leftOut = newId<AccountId>();
+  await storeDuePayouts(database.db, 10_000, { accountId: leftOut });
+  const [other] = await storeDuePayouts(database.db, 1);
+  await ensureSlots(database.db, 8);
+  const options = { limit: 8, slots: 8, leaseMs: LEASE_MS, after: BEFORE_ALL_ACCOUNTS };
+  const read = await database.db.transaction(async (tx) => {
+    const claims = await claimDue(tx, { ...options, except: [leftOut] });
+    expect(claims.map(({ payout }) => payout.id)).toContain(other);
+    expect(claims.map(({ payout }) => payout.accountId)).not.toContain(leftOut);
+    return await countRowsRead(tx);
+  });
+  expect(read).toBeLessThanOrEqual(READ_MAX);
 });
 
 test('ten thousand unsent payouts of stopped accounts are read by no creation, and hold up none', async () => {

@@ -46,7 +46,6 @@ type ClaimOptions = {
  */
 export async function claimDue(db: Queryable, options: ClaimOptions): Promise<Claim[]> {
   const { limit, leaseMs, slotLeaseMs = leaseMs, after, except = [] } = options;
-  const isWork = sql`${IS_SENDABLE} and account_id <> all (${except}::uuid[])`;
   const slotToken = newId();
   const rows = await db.query<ClaimRecord>(
     named(
@@ -56,7 +55,7 @@ export async function claimDue(db: Queryable, options: ClaimOptions): Promise<Cl
         free as (
           select free_slot, row_number() over (order by free_slot) as seat from free_slots
         ),
-        ${accountsInTurn({ table: sql`payouts`, isWork, after, limit })},
+        ${accountsInTurn({ table: sql`payouts`, isWork: IS_SENDABLE, after, limit: limit + except.length })},
         ranked as (
           select due.due_id, due.lap, ring.turn
           from ring
@@ -70,7 +69,7 @@ export async function claimDue(db: Queryable, options: ClaimOptions): Promise<Cl
               limit ${limit}::int
             ) as oldest
           ) as due
-          where ring.turn > 0
+          where ring.turn > 0 and ring.ring_account <> all (${except}::uuid[])
         ),
         picked as (
           select picked_id, lap, turn

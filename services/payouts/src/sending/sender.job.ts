@@ -15,6 +15,8 @@ import type { SendingDeps } from './sending-deps.ts';
 
 /** Slots are leased for one call and this much longer, so that the same slot can serve further calls. */
 const SLOT_HOLD_MS = 4_000;
+/** A whole group is as many as can be sent together, and not fewer than these. */
+const GROUP_MIN = 8;
 /** Beside others, one slot is left to the next claim, where all accounts have their turns. */
 const LEFT_TO_CLAIM = 1;
 
@@ -28,15 +30,16 @@ export type Sender = PollingLoop & { sendAtOnce: SendAtOnce };
 
 /**
  * Sends due payouts for as long as the process lives. Calls in flight are bounded by the slots over all
- * replicas; accounts take turns (decision 132). Slots are few, and none is left free for the next account (ADR 0024).
+ * replicas; accounts take turns (decision 132), and beside each other they send in groups (ADR 0023). Slots are few, and
+ * claims leave none free for the next account (ADR 0024).
  */
 export function startSender(deps: SenderDeps): Sender {
   const { db, logger, slots, signal, acquirerTimeoutMs } = deps;
   const callMs = acquirerTimeoutMs + START_MARGIN_MS;
   const held = createHeldSlots({ db, logger, callMs });
   const contention = createContention();
-  // Of as many as can be sent together.
-  const groups = createGroups({ size: slots, contention, opened: signal.notify });
+  const size = Math.max(slots, GROUP_MIN);
+  const groups = createGroups({ size, contention, opened: signal.notify });
   let haveSlots = false;
   /** Whether due payouts may wait for a slot: then the end of a call is a reason to claim. */
   let mayWaitForSlots = true;
