@@ -23,7 +23,7 @@ export async function countIndexEntries(stack: Stack, range: WalRange): Promise<
   return row === undefined ? null : Number(row.entries);
 }
 
-type WalOfManager = { name: string; count: string; records: string; images: string };
+type WalOfKind = { name: string; count: string; records: string; images: string };
 
 type WalOfTable = { name: string; kind: string; count: string; bytes: string };
 
@@ -47,12 +47,12 @@ export async function printWal(stack: Stack, range: WalRange, lives: number): Pr
       `    ${(Number(count) / lives).toFixed(2)}  ${kilobytes.toFixed(2)} KB  ${name}  ${kind}`,
     );
   }
-  await printManagers(stack, range, lives);
+  await printKinds(stack, range, lives);
 }
 
 /** Prints how much records take, and how much images of pages that changed first after a checkpoint. */
-async function printManagers(stack: Stack, range: WalRange, lives: number): Promise<void> {
-  const rows = await readWal<WalOfManager>(
+async function printKinds(stack: Stack, range: WalRange, lives: number): Promise<void> {
+  const rows = await readWal<WalOfKind>(
     stack,
     range,
     `select "resource_manager/record_type" as name, count, record_size as records, fpi_size as images
@@ -60,15 +60,10 @@ async function printManagers(stack: Stack, range: WalRange, lives: number): Prom
      where count > 0
      order by combined_size desc`,
   );
-  for (const { name, ...figures } of rows) {
-    const [count = 0, records = 0, images = 0] = [
-      Number(figures.count),
-      Number(figures.records) / 1_024,
-      Number(figures.images) / 1_024,
-    ].map((figure) => figure / lives);
-    console.log(
-      `    ${count.toFixed(2)}  ${records.toFixed(2)} KB of records, ${images.toFixed(2)} KB of images  ${name}`,
-    );
+  const perLife = (figure: string, unit: number) => (Number(figure) / unit / lives).toFixed(2);
+  for (const { name, count, records, images } of rows) {
+    const sizes = `${perLife(records, 1_024)} KB of records, ${perLife(images, 1_024)} KB of images`;
+    console.log(`    ${perLife(count, 1)}  ${sizes}  ${name}`);
   }
 }
 

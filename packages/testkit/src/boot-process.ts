@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 
 import { eventually } from './eventually.ts';
 import { freePorts } from './free-ports.ts';
-import { ownProcess } from './owned-process.ts';
+import { hasEnded, ownProcess } from './owned-process.ts';
 
 /** A machine that is busy with other suites boots slowly; still within the limit of a hook. */
 const READY_TIMEOUT_MS = 60_000;
@@ -39,7 +39,7 @@ export async function bootProcess<Child extends ChildProcess>(
 
 async function untilReadyOrEnded(child: ChildProcess, port: number | undefined): Promise<boolean> {
   return await eventually(async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return false;
+    if (hasEnded(child)) return false;
     const answer = await fetch(`http://127.0.0.1:${port}/readyz`);
     if (!answer.ok) throw new Error(`it answered ${answer.status}`);
     return true;

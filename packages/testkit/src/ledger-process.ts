@@ -6,6 +6,7 @@ import type { TenantClaims } from '@pixmesh/contracts/internal/caller-claims';
 
 import { bootProcess } from './boot-process.ts';
 import { callOwner } from './mesh-calls.ts';
+import { hasEnded } from './owned-process.ts';
 import { processEnvironment } from './process-environment.ts';
 import { createTestDatabase } from './test-database.ts';
 import { testIdentityFolder, testInfra } from './test-infra.ts';
@@ -101,5 +102,5 @@ async function boot(
 
 async function stop(child: ChildProcess): Promise<void> {
   child.kill('SIGTERM');
-  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  if (!hasEnded(child)) await once(child, 'exit');
 }

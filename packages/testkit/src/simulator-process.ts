@@ -5,6 +5,7 @@ import type { Socket } from 'node:net';
 import pg from 'pg';
 
 import { bootProcess } from './boot-process.ts';
+import { hasEnded } from './owned-process.ts';
 import { createTestDatabase, type TestDatabase } from './test-database.ts';
 
 export const SIMULATOR_CREDENTIALS = {
@@ -92,10 +93,6 @@ async function end({ child, database }: Running): Promise<void> {
   child.kill('SIGTERM');
   if (!hasEnded(child)) await once(child, 'exit');
   await database[Symbol.asyncDispose]();
-}
-
-function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
-  return exitCode !== null || signalCode !== null;
 }
 
 /**

@@ -9,7 +9,7 @@ import { createAcquirer } from '@pixmesh/acquirer/client';
 import { sql } from '@pixmesh/postgres/sql';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { freePorts } from '@pixmesh/testkit/free-ports';
-import { ownProcess } from '@pixmesh/testkit/owned-process';
+import { hasEnded, ownProcess } from '@pixmesh/testkit/owned-process';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 
@@ -50,7 +50,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   // One that an earlier test left dead is no fault of this one.
-  if (hasEnded()) await startProcess();
+  if (hasEnded(child)) await startProcess();
   takesCallbacks = true;
   announced = [];
   await call('DELETE', '/control/faults');
@@ -86,13 +86,9 @@ async function call(method: string, path: string, body?: object) {
 async function startProcess(): Promise<void> {
   spawnProcess();
   await eventually(async () => {
-    if (hasEnded()) spawnProcess();
+    if (hasEnded(child)) spawnProcess();
     await call('GET', '/control/faults');
   }, BOOT_TIMEOUT_MS);
-}
-
-function hasEnded(): boolean {
-  return child.exitCode !== null || child.signalCode !== null;
 }
 
 function spawnProcess(): void {
@@ -110,7 +106,7 @@ function spawnProcess(): void {
 }
 
 async function killProcess(signal: 'SIGKILL' | 'SIGTERM'): Promise<unknown> {
-  if (hasEnded()) return child.exitCode;
+  if (hasEnded(child)) return child.exitCode;
   const exited = once(child, 'exit');
   child.kill(signal);
   const [code] = (await exited) as [number | null];

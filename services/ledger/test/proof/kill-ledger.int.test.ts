@@ -10,6 +10,7 @@ import { createLogger } from '@pixmesh/telemetry/logger';
 import { bootProcess } from '@pixmesh/testkit/boot-process';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { scaled } from '@pixmesh/testkit/long-runs';
+import { hasEnded } from '@pixmesh/testkit/owned-process';
 import { publishStubbornly } from '@pixmesh/testkit/publish-stubbornly';
 import { createTestDatabase } from '@pixmesh/testkit/test-database';
 import { testBroker, testIdentityFolder, testInfra } from '@pixmesh/testkit/test-infra';
@@ -72,7 +73,7 @@ test(
       const mark = (await countBooked()) + Math.floor(part.length / 4);
       const sending = stream(part);
       if (!diesByItself) await killBeyond(mark);
-      if (ledger.exitCode === null && ledger.signalCode === null) await once(ledger, 'exit');
+      if (!hasEnded(ledger)) await once(ledger, 'exit');
       ledger = await startLedger();
       await sending;
     }

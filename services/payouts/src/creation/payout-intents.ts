@@ -5,7 +5,7 @@ import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { holdContradicted } from '#reports.ts';
 import { failpoint } from '#failpoints.ts';
-import type { Sender } from '#sending/sender.job.ts';
+import type { SendAtOnce } from '#sending/send-at-once.ts';
 import { isVisible, type PayoutRow, type VisiblePayout } from '#payouts/payout-row.ts';
 import { findPayout } from '#payouts/payouts.sql.ts';
 
@@ -19,7 +19,7 @@ export type IntentDeps = {
   logger: Logger;
   /** Wakes the outbox relay after a commit. */
   wakeOutbox(): void;
-  sendAtOnce: Sender['sendAtOnce'];
+  sendAtOnce: SendAtOnce;
 };
 
 /** Intents of payouts: what each step of `@pixmesh/acquirer-orders/hold-intent` means here. */

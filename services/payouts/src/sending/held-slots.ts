@@ -13,7 +13,7 @@ export type HeldSlot = LeasedSlot & { untilMs: number };
 export type HeldSlots = AsyncDisposable & {
   keep(slots: readonly HeldSlot[]): void;
   /** The one that was kept last, if its lease leaves time for a call and so many are left behind it. */
-  take(left?: number): HeldSlot | null;
+  take(left: number): HeldSlot | null;
   takeAll(): HeldSlot[];
 };
 
@@ -27,7 +27,7 @@ export function createHeldSlots(deps: { db: Database; logger: Logger; callMs: nu
   let timer: NodeJS.Timeout | null = null;
   return {
     keep,
-    take: (left = 0) => {
+    take: (left) => {
       const last = idle.at(-1);
       return last && hasTime(last) && idle.length > left ? (idle.pop() ?? null) : null;
     },

@@ -6,12 +6,12 @@ import type { PollingLoop } from '@pixmesh/service/polling-loop';
 import type { WakeSignal } from '@pixmesh/service/wake-signal';
 
 import { type Claim, claimDue } from './claim-due.sql.ts';
-import { createSendAtOnce, type SendAtOnce } from './send-at-once.ts';
-import { START_MARGIN_MS, timed, type TimedClaim } from './timed-claim.ts';
 import { createHeldSlots, type HeldSlot } from './held-slots.ts';
+import { createSendAtOnce, type SendAtOnce } from './send-at-once.ts';
 import { sendPayout } from './send-payout.ts';
 import { ensureSlots } from './send-slots.sql.ts';
 import type { SendingDeps } from './sending-deps.ts';
+import { START_MARGIN_MS, timed, type TimedClaim } from './timed-claim.ts';
 
 /** Slots are leased for one call and this much longer, so that the same slot can serve further calls. */
 const SLOT_HOLD_MS = 4_000;
