@@ -96,7 +96,8 @@ function readAccount(template: string): BrCodeAccount | Invalid {
 /** Account templates have the ids 26 to 51. */
 function findSecondAccount(elements: Elements): string | null {
   for (const [id, value] of elements) {
-    const read = readElements(id > '26' && id <= '51' ? value : '');
+    if (id <= '26' || id > '51') continue;
+    const read = readElements(value);
     if (read.kind === 'ok' && isPixTemplate(read.elements)) return id;
   }
   return null;
@@ -105,7 +106,8 @@ function findSecondAccount(elements: Elements): string | null {
 /** The composed code of Pix Automático puts a second URL into an unreserved template (80 to 99). */
 function findRecurrenceUrl(elements: Elements): string | null {
   for (const [id, value] of elements) {
-    const read = readElements(id >= '80' ? value : '');
+    if (id < '80') continue;
+    const read = readElements(value);
     if (read.kind === 'broken' || !isPixTemplate(read.elements)) continue;
     const url = read.elements.get('25');
     if (url !== undefined) return url;
