@@ -36,7 +36,8 @@ export function readElements(text: string): ElementsRead {
 
 /** Characters and not units of UTF-16: they differ where a text has surrogates, which codes hardly ever have. */
 function charactersOf(text: string): { length: number; slice(from: number, to: number): string } {
-  if (!SURROGATE.test(text)) return { length: text.length, slice: (from, to) => text.slice(from, to) };
+  if (!SURROGATE.test(text))
+    return { length: text.length, slice: (from, to) => text.slice(from, to) };
   const characters = Array.from(text);
   return { length: characters.length, slice: (from, to) => characters.slice(from, to).join('') };
 }

@@ -5,6 +5,8 @@ import { createYoungCalls } from './young-calls.ts';
 
 const YOUNG_MS = 50;
 const WAIT_MS = 1_000;
+/** Of an account whose calls do not come in groups. */
+const SINGLE_PER_SECOND_MAX = 30;
 const PATIENT_MS = 60_000;
 
 beforeEach(() => vi.useFakeTimers());
@@ -57,6 +59,24 @@ test('the end of a call, or fifty milliseconds, makes room for the next one', as
   expect(begun.join('')).toBe('baaaaa');
   held[5]?.resolve('last');
   expect(await answers[4]).toBe('last');
+});
+
+test('those of an account with many calls a second begin together, once each of its last ones has ended or is not young', async () => {
+  const { begun, held, call } = heldCalls();
+  void call('b');
+  for (let count = 0; count <= SINGLE_PER_SECOND_MAX; count += 1) void call('a');
+  expect(begun.join('')).toBe('baa');
+  held[1]?.resolve('first');
+  await vi.advanceTimersByTimeAsync(YOUNG_MS - 1);
+  expect(begun.join('')).toBe('baa');
+  await vi.advanceTimersByTimeAsync(1);
+  expect(begun.join('')).toBe('baaaa');
+  held[3]?.resolve('third');
+  held[4]?.resolve('fourth');
+  await vi.advanceTimersByTimeAsync(0);
+  expect(begun.join('')).toBe('baaaaaa');
+  void call('b');
+  expect(begun.join('')).toBe('baaaaaab');
 });
 
 test('a call that fails makes room too, and its failure is thrown to its caller', async () => {

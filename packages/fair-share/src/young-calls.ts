@@ -1,11 +1,14 @@
 import { within } from '@pixmesh/kernel/within';
 
 import type { Contention } from './contention.ts';
-import { createFairQueue, WAITING_MAX } from './fair-queue.ts';
-import { NoTurnError } from './no-turn-error.ts';
+import { WAITING_MAX } from './fair-queue.ts';
+import { observeQueue } from './observe-queue.ts';
+import { createRecentCalls } from './recent-calls.ts';
 
 /** For how long a call is young. One that takes longer mostly waits for others; to count it would bound slow calls. */
 const YOUNG_MS_MAX = 50;
+/** An account that makes more calls than this in a second has them begin in groups, beside those of others. */
+const SINGLE_PER_SECOND_MAX = 30;
 /** A burst that takes longer is a steady load, which is not to be held back. */
 const WAIT_MS_MAX = 1_000;
 
@@ -19,46 +22,104 @@ type YoungCallsOptions = {
   contention: Contention;
 };
 
+/** Calls of one account. */
+type Line = {
+  account: string;
+  young: number;
+  /** What begins those that wait, the oldest first. */
+  waiting: Set<() => void>;
+};
+
 /**
  * Bounds how many calls of one account have just begun. What a call needs first is the CPU of its service: more at once
- * take no less time each, and another account's call waits behind all of them (ADR 0023). The bound spreads calls and
- * refuses none: a call that has waited for a second, or for half of its time, begins all the same.
+ * take no less time each, and another account's call waits behind all of them (ADR 0023). Beside calls of others those of
+ * an account that makes many begin in groups: what comes while some are young begins together once none is. The bound
+ * spreads calls and refuses none: a call that has waited for a second, or for half of its time, begins all the same.
  *
  * @param timeLeftMs of the call, wait included
  */
 export function createYoungCalls({ name, contention, ...bounds }: YoungCallsOptions) {
-  const turns = createFairQueue({
-    name,
-    places: Number.POSITIVE_INFINITY,
-    share: (held) => held < (contention.isContended() ? bounds.besideOthersMax : bounds.aloneMax),
-    waitingMax: WAITING_MAX,
-    waitMsMax: WAIT_MS_MAX,
-  });
+  const lines = new Map<string, Line>();
+  const recent = createRecentCalls();
+  const observe = observeQueue(name);
   return async <T>(
     { account, timeLeftMs }: { account: string; timeLeftMs: number },
     call: () => Promise<T>,
   ): Promise<T> => {
     contention.noteCall(account);
-    const begin = async () => await whileYoung(call());
-    const beginBeforeMs = performance.now() + timeLeftMs / 2;
-    const begun = await turns.run(account, begin, { beginBeforeMs }).catch(noTurn);
-    return await (begun === null ? call() : begun.answer);
+    recent.note(account);
+    const line = lineOf(account);
+    const arrivedMs = performance.now();
+    if (!take(line) && !(await turnOf(line, timeLeftMs))) return await call();
+    const answer = call();
+    const waitedMs = performance.now() - arrivedMs;
+    void observe.running(() => whileYoung(answer), waitedMs).then(() => endYouth(line));
+    return await answer;
   };
+
+  function lineOf(account: string): Line {
+    const line = lines.get(account) ?? { account, young: 0, waiting: new Set() };
+    lines.set(account, line);
+    return line;
+  }
+
+  /** Counts a call as young, unless it has to wait. */
+  function take(line: Line): boolean {
+    if (line.waiting.size > 0 || roomFor(line) <= 0) return false;
+    line.young += 1;
+    return true;
+  }
+
+  /** Resolves when the call may begin: true as one of the young, false as one that waits no more. */
+  async function turnOf(line: Line, timeLeftMs: number): Promise<boolean> {
+    const { waiting } = line;
+    if (waiting.size >= WAITING_MAX) {
+      observe.refused('full');
+      return false;
+    }
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const leave = (): void => {
+      waiting.delete(begin);
+      observe.refused('late');
+      resolve(false);
+    };
+    const timer = setTimeout(leave, Math.min(WAIT_MS_MAX, timeLeftMs / 2));
+    const begin = (): void => {
+      waiting.delete(begin);
+      clearTimeout(timer);
+      line.young += 1;
+      resolve(true);
+    };
+    waiting.add(begin);
+    observe.waits(1);
+    const isYoung = await promise;
+    observe.waits(-1);
+    return isYoung;
+  }
+
+  function endYouth(line: Line): void {
+    line.young -= 1;
+    let room = roomFor(line);
+    for (const begin of line.waiting) {
+      if (room <= 0) break;
+      room -= 1;
+      begin();
+    }
+    if (line.young === 0 && line.waiting.size === 0) lines.delete(line.account);
+  }
+
+  /** How many more calls may begin now. */
+  function roomFor({ account, young }: Line): number {
+    if (!contention.isContended()) return bounds.aloneMax - young;
+    const isGrouped = young > 0 && recent.perSecond(account) > SINGLE_PER_SECOND_MAX;
+    return isGrouped ? 0 : bounds.besideOthersMax - young;
+  }
 }
 
-/** Resolves when the call has ended, or is not young any more; the answer may be still to come then. */
-async function whileYoung<T>(answer: Promise<T>): Promise<{ answer: Promise<T> }> {
-  const ended = answer.then(ignore, ignore);
-  await within(YOUNG_MS_MAX, ended, undefined);
-  return { answer };
+async function whileYoung(answer: Promise<unknown>): Promise<void> {
+  await within(YOUNG_MS_MAX, answer.then(ignore, ignore), undefined);
 }
 
 function ignore(): void {
   // Its failure is thrown to the caller, which awaits the answer.
-}
-
-/** Only the queue throws here: what a call throws comes with its answer. */
-function noTurn(error: unknown): null {
-  if (error instanceof NoTurnError) return null;
-  throw error;
 }
