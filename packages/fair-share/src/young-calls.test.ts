@@ -61,22 +61,23 @@ test('the end of a call, or fifty milliseconds, makes room for the next one', as
   expect(await answers[4]).toBe('last');
 });
 
-test('those of an account with many calls a second begin together, once each of its last ones has ended or is not young', async () => {
+test('those of an account with many a second begin together, once each of its last ones has ended or is not young', async () => {
   const { begun, held, call } = heldCalls();
   void call('b');
-  for (let count = 0; count <= SINGLE_PER_SECOND_MAX; count += 1) void call('a');
-  expect(begun.join('')).toBe('baa');
-  held[1]?.resolve('first');
+  for (let count = 0; count < 2 * SINGLE_PER_SECOND_MAX; count += 1) void call('a');
+  for (let ended = 1; ended <= SINGLE_PER_SECOND_MAX; ended += 1) {
+    held[ended]?.resolve('done');
+    await vi.advanceTimersByTimeAsync(0);
+  }
+  const singles = SINGLE_PER_SECOND_MAX + 1;
+  expect(begun.slice(1)).toHaveLength(singles);
+  held[singles - 1]?.resolve('done');
   await vi.advanceTimersByTimeAsync(YOUNG_MS - 1);
-  expect(begun.join('')).toBe('baa');
+  expect(begun.slice(1)).toHaveLength(singles);
   await vi.advanceTimersByTimeAsync(1);
-  expect(begun.join('')).toBe('baaaa');
-  held[3]?.resolve('third');
-  held[4]?.resolve('fourth');
-  await vi.advanceTimersByTimeAsync(0);
-  expect(begun.join('')).toBe('baaaaaa');
+  expect(begun.slice(1)).toHaveLength(singles + 2);
   void call('b');
-  expect(begun.join('')).toBe('baaaaaab');
+  expect(begun.at(-1)).toBe('b');
 });
 
 test('a call that fails makes room too, and its failure is thrown to its caller', async () => {

@@ -7,7 +7,7 @@ import { createRecentCalls } from './recent-calls.ts';
 
 /** For how long a call is young. One that takes longer mostly waits for others; to count it would bound slow calls. */
 const YOUNG_MS_MAX = 50;
-/** An account that makes more calls than this in a second has them begin in groups, beside those of others. */
+/** An account of which more calls than this begin in a second has them begin in groups, beside those of others. */
 const SINGLE_PER_SECOND_MAX = 30;
 /** A burst that takes longer is a steady load, which is not to be held back. */
 const WAIT_MS_MAX = 1_000;
@@ -40,17 +40,18 @@ type Line = {
  */
 export function createYoungCalls({ name, contention, ...bounds }: YoungCallsOptions) {
   const lines = new Map<string, Line>();
-  const recent = createRecentCalls();
+  const begun = createRecentCalls();
   const observe = observeQueue(name);
   return async <T>(
     { account, timeLeftMs }: { account: string; timeLeftMs: number },
     call: () => Promise<T>,
   ): Promise<T> => {
     contention.noteCall(account);
-    recent.note(account);
     const line = lineOf(account);
     const arrivedMs = performance.now();
-    if (!take(line) && !(await turnOf(line, timeLeftMs))) return await call();
+    const isYoung = take(line) || (await turnOf(line, timeLeftMs));
+    begun.note(account);
+    if (!isYoung) return await call();
     const answer = call();
     const waitedMs = performance.now() - arrivedMs;
     void observe.running(() => whileYoung(answer), waitedMs).then(() => endYouth(line));
@@ -111,7 +112,7 @@ export function createYoungCalls({ name, contention, ...bounds }: YoungCallsOpti
   /** How many more calls may begin now. */
   function roomFor({ account, young }: Line): number {
     if (!contention.isContended()) return bounds.aloneMax - young;
-    const isGrouped = young > 0 && recent.perSecond(account) > SINGLE_PER_SECOND_MAX;
+    const isGrouped = young > 0 && begun.perSecond(account) > SINGLE_PER_SECOND_MAX;
     return isGrouped ? 0 : bounds.besideOthersMax - young;
   }
 }
