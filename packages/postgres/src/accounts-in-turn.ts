@@ -13,8 +13,8 @@ type Turns = {
   account?: Statement;
   /** The account served last: the turns begin behind it. */
   after: string;
-  /** Of accounts. */
-  limit: number;
+  /** Of accounts: a number, or an integer of the statement. */
+  limit: number | Statement;
 };
 
 /**

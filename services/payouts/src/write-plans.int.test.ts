@@ -82,6 +82,20 @@ test('statements that were planned while the table was empty look their rows up 
   }
 });
 
+test('ten thousand due payouts of stopped accounts are read by no claim, and hold up none', async () => {
+  await using own = await createTestDatabase('payouts');
+  await stopTwoWithMany(own.db);
+  const other = await storeDuePayouts(own.db, 1);
+  await ensureSlots(own.db, 8);
+  const options = { limit: 8, slots: 8, leaseMs: LEASE_MS, after: BEFORE_ALL_ACCOUNTS };
+  const read = await own.db.transaction(async (tx) => {
+    const claims = await claimDue(tx, options);
+    expect(claims.map(({ payout }) => payout.id)).toEqual(other);
+    return await countRowsRead(tx);
+  });
+  expect(read).toBeLessThanOrEqual(READ_MAX);
+});
+
 test('ten thousand due payouts of an account that is left out are read by no claim, and hold up none', async () => {
   const leftOut = newId<AccountId>();
   await storeDuePayouts(database.db, 10_000, { accountId: leftOut });
@@ -98,12 +112,7 @@ test('ten thousand due payouts of an account that is left out are read by no cla
 });
 
 test('ten thousand unsent payouts of stopped accounts are read by no creation, and hold up none', async () => {
-  const logger = createLogger('payouts', 'silent');
-  const deps = { db: database.db, logger, wakeSender: () => undefined };
-  for (const accountId of [newId<AccountId>(), newId<AccountId>()]) {
-    await storeDuePayouts(database.db, 5_000, { accountId });
-    await stopPayouts(deps, { accountId, reason: 'books', operatorId: newId<OperatorId>() });
-  }
+  await stopTwoWithMany(database.db);
   const intent = await anIntent(database.db);
   const read = await db.transaction(async (tx) => {
     const made = await createIntentCommits(tx).commit(intent, LEASE_MS);
@@ -112,3 +121,13 @@ test('ten thousand unsent payouts of stopped accounts are read by no creation, a
   });
   expect(read).toBeLessThanOrEqual(READ_MAX);
 });
+
+/** Two stopped accounts with five thousand due payouts each. */
+async function stopTwoWithMany(ofPayouts: Database): Promise<void> {
+  const logger = createLogger('payouts', 'silent');
+  const deps = { db: ofPayouts, logger, wakeSender: () => undefined };
+  for (const accountId of [newId<AccountId>(), newId<AccountId>()]) {
+    await storeDuePayouts(ofPayouts, 5_000, { accountId });
+    await stopPayouts(deps, { accountId, reason: 'books', operatorId: newId<OperatorId>() });
+  }
+}

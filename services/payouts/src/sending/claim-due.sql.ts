@@ -47,6 +47,8 @@ type ClaimOptions = {
 export async function claimDue(db: Queryable, options: ClaimOptions): Promise<Claim[]> {
   const { limit, leaseMs, slotLeaseMs = leaseMs, after, except = [] } = options;
   const slotToken = newId();
+  // Those of whom nothing is taken have their turns too: to pass over an account costs one step, over its payouts one each.
+  const accountsMax = sql`(${limit + except.length}::int + cardinality(${STOPPED_ACCOUNTS}))`;
   const rows = await db.query<ClaimRecord>(
     named(
       'payouts_claim_due',
@@ -55,7 +57,7 @@ export async function claimDue(db: Queryable, options: ClaimOptions): Promise<Cl
         free as (
           select free_slot, row_number() over (order by free_slot) as seat from free_slots
         ),
-        ${accountsInTurn({ table: sql`payouts`, isWork: IS_SENDABLE, after, limit: limit + except.length })},
+        ${accountsInTurn({ table: sql`payouts`, isWork: IS_DUE, after, limit: accountsMax })},
         ranked as (
           select due.due_id, due.lap, ring.turn
           from ring
@@ -64,12 +66,14 @@ export async function claimDue(db: Queryable, options: ClaimOptions): Promise<Cl
             from (
               select id, send_at
               from payouts
-              where account_id = ring.ring_account and send_at <= now()
+              where account_id = ring.ring_account and ${IS_DUE}
               order by send_at
               limit ${limit}::int
             ) as oldest
           ) as due
-          where ring.turn > 0 and ring.ring_account <> all (${except}::uuid[])
+          where ring.turn > 0
+            and ring.ring_account <> all (${except}::uuid[])
+            and ring.ring_account <> all (${STOPPED_ACCOUNTS})
         ),
         picked as (
           select picked_id, lap, turn
@@ -135,7 +139,7 @@ function freeSlots({ limit, slots, held = [] }: ClaimOptions): Statement {
 }
 
 /** Payouts that wait for a sender. */
-const IS_SENDABLE = sql`send_at <= now() and account_id <> all (${STOPPED_ACCOUNTS})`;
+const IS_DUE = sql`send_at <= now()`;
 
 type ClaimRecord = PayoutRecord & { former_put_at: Date | null; free_slot: number };
 
