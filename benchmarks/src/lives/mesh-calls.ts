@@ -22,7 +22,7 @@ export type Mesh = {
   createPayout(merchant: MeshMerchant): Promise<string>;
   pay(chargeId: string): Promise<void>;
   refund(chargeId: string): Promise<void>;
-  disputeAndWin(chargeId: string): Promise<void>;
+  disputeAndWin(chargeId: string): Promise<number>;
   approve(payoutId: string): Promise<void>;
   /** `GET` of a path of the API. */
   read(merchant: MeshMerchant, path: string): Promise<void>;
@@ -65,12 +65,14 @@ export function openMesh(stack: Stack, webhooks: Webhooks): Mesh & AsyncDisposab
     [Symbol.asyncDispose]: payouts[Symbol.asyncDispose],
   };
 
-  async function disputeAndWin(chargeId: string): Promise<void> {
+  /** Answers the milliseconds from the dispute to the webhook that it was won. */
+  async function disputeAndWin(chargeId: string): Promise<number> {
     const { end_to_end_id: endToEndId } = await readPix(chargeId);
+    const startedMs = performance.now();
     const dispute = await simulator('/control/disputes', { end_to_end_id: endToEndId });
     await arrival('dispute.pix.opened', chargeId);
     await simulator(`/control/disputes/${idOf(dispute)}/decide`, { outcome: 'won' });
-    await arrival('dispute.pix.won', chargeId);
+    return (await arrival('dispute.pix.won', chargeId)) - startedMs;
   }
 
   async function readPix(chargeId: string): Promise<Json> {

@@ -9,7 +9,7 @@ export type ElementsRead = { kind: 'ok'; elements: Elements } | { kind: 'broken'
 const VALUE_LENGTH_MAX = 99;
 const HEADER_LENGTH = 4;
 const SURROGATE = /[\ud800-\udfff]/;
-/** What a byte leaves of the CRC, by its value. */
+/** The CRC of each single byte, begun with 0. */
 const CRC_OF_BYTE = Uint16Array.from({ length: 256 }, (_, byte) => crcOfByte(byte));
 
 /**

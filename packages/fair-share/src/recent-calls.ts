@@ -6,7 +6,7 @@ export type RecentCalls = {
   perSecond(account: string): number;
 };
 
-/** Counts calls by account and second; keeps nothing that is older than two seconds. */
+/** Counts calls by account and second; counts nothing that is older than two seconds. */
 export function createRecentCalls(): RecentCalls {
   let counts = new Map<string, number>();
   let former = new Map<string, number>();

@@ -13,12 +13,13 @@ beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
 /** Calls that are under way until the test ends them; `begun` has the accounts of those that have begun. */
-function heldCalls({ aloneMax = 100 } = {}) {
+function heldCalls({ aloneMax = 100, inGroups = false } = {}) {
   const contention = createContention();
   const beginSpread = createYoungCalls({
     name: 'test',
     aloneMax,
     besideOthersMax: 2,
+    inGroups,
     contention,
   });
   const begun: string[] = [];
@@ -61,8 +62,8 @@ test('the end of a call, or fifty milliseconds, makes room for the next one', as
   expect(await answers[4]).toBe('last');
 });
 
-test('those of an account with many a second begin together, once each of its last ones has ended or is not young', async () => {
-  const { begun, held, call } = heldCalls();
+test('in groups, those of an account with many a second begin together, once each of its last ones has ended or is not young', async () => {
+  const { begun, held, call } = heldCalls({ inGroups: true });
   void call('b');
   for (let count = 0; count < 2 * SINGLE_PER_SECOND_MAX; count += 1) void call('a');
   for (let ended = 1; ended <= SINGLE_PER_SECOND_MAX; ended += 1) {

@@ -19,6 +19,8 @@ type YoungCallsOptions = {
   aloneMax: number;
   /** The same beside calls of others. */
   besideOthersMax: number;
+  /** Whether calls that begin together cost less, because they share statements. */
+  inGroups: boolean;
   contention: Contention;
 };
 
@@ -33,7 +35,7 @@ type Line = {
 /**
  * Bounds how many calls of one account have just begun. What a call needs first is the CPU of its service: more at once
  * take no less time each, and another account's call waits behind all of them (ADR 0023). Beside calls of others those of
- * an account that makes many begin in groups: what comes while some are young begins together once none is. The bound
+ * an account that makes many may begin in groups: what comes while some are young begins together once none is. The bound
  * spreads calls and refuses none: a call that has waited for a second, or for half of its time, begins all the same.
  *
  * @param timeLeftMs of the call, wait included
@@ -52,8 +54,8 @@ export function createYoungCalls({ name, contention, ...bounds }: YoungCallsOpti
     const isYoung = take(line) || (await turnOf(line, timeLeftMs));
     begun.note(account);
     if (!isYoung) return await call();
-    const answer = call();
     const waitedMs = performance.now() - arrivedMs;
+    const answer = call();
     void observe.running(() => whileYoung(answer), waitedMs).then(() => endYouth(line));
     return await answer;
   };
@@ -100,19 +102,16 @@ export function createYoungCalls({ name, contention, ...bounds }: YoungCallsOpti
 
   function endYouth(line: Line): void {
     line.young -= 1;
-    let room = roomFor(line);
-    for (const begin of line.waiting) {
-      if (room <= 0) break;
-      room -= 1;
-      begin();
-    }
+    const room = Math.max(0, roomFor(line));
+    for (const begin of [...line.waiting].slice(0, room)) begin();
     if (line.young === 0 && line.waiting.size === 0) lines.delete(line.account);
   }
 
   /** How many more calls may begin now. */
   function roomFor({ account, young }: Line): number {
     if (!contention.isContended()) return bounds.aloneMax - young;
-    const isGrouped = young > 0 && begun.perSecond(account) > SINGLE_PER_SECOND_MAX;
+    const isGrouped =
+      bounds.inGroups && young > 0 && begun.perSecond(account) > SINGLE_PER_SECOND_MAX;
     return isGrouped ? 0 : bounds.besideOthersMax - young;
   }
 }

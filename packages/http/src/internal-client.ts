@@ -29,8 +29,8 @@ import { requestWhole, type WholeAnswer } from './whole-answer.ts';
 const WRITES_MAX = 640;
 const READS_MAX = 80;
 /** Calls of one account that this process has just begun. Writes that come together share statements, reads do not. */
-const YOUNG_WRITES = { aloneMax: WRITES_MAX, besideOthersMax: 4 };
-const YOUNG_READS = { aloneMax: 4, besideOthersMax: 2 };
+const YOUNG_WRITES = { aloneMax: WRITES_MAX, besideOthersMax: 4, inGroups: true };
+const YOUNG_READS = { aloneMax: 4, besideOthersMax: 2, inGroups: false };
 /**
  * An idle connection has ended before a process that stops ends it (`end-connections.ts`), whatever the peer allows.
  */

@@ -7,7 +7,7 @@ export const BEFORE_ALL_ACCOUNTS = NIL_ID as AccountId;
 
 type Turns = {
   table: Statement;
-  /** Which rows are work that may be taken, the condition of a partial index that begins with the account. */
+  /** Which rows give their account a turn, the condition of a partial index that begins with the account. */
   isWork: Statement;
   /** Whose turn a row takes, as the index has it. Default: `account_id`. */
   account?: Statement;

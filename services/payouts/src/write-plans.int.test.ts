@@ -26,6 +26,8 @@ const ROWS = 3_000;
 /** Rows that one statement for one payout reads of all tables, and no more. */
 const READ_MAX = 20;
 const LEASE_MS = 6_000;
+const SLOTS = 8;
+const CLAIM = { limit: SLOTS, slots: SLOTS, leaseMs: LEASE_MS, after: BEFORE_ALL_ACCOUNTS };
 
 let database: TestDatabase;
 let db: Database;
@@ -84,26 +86,42 @@ test('statements that were planned while the table was empty look their rows up 
 
 test('ten thousand due payouts of stopped accounts are read by no claim, and hold up none', async () => {
   await using own = await createTestDatabase('payouts');
-  await stopTwoWithMany(own.db);
+  await using pool = createPool({ url: own.url, applicationName: 'test', max: 1, plansOnce: true });
+  await ensureSlots(own.db, SLOTS);
+  expect(await claimDue(pool, CLAIM)).toEqual([]);
+  for (const stopped of await stopMany(own.db, 2)) {
+    await storeDuePayouts(own.db, 5_000, { accountId: stopped });
+  }
   const other = await storeDuePayouts(own.db, 1);
-  await ensureSlots(own.db, 8);
-  const options = { limit: 8, slots: 8, leaseMs: LEASE_MS, after: BEFORE_ALL_ACCOUNTS };
-  const read = await own.db.transaction(async (tx) => {
-    const claims = await claimDue(tx, options);
+  const read = await pool.transaction(async (tx) => {
+    const claims = await claimDue(tx, CLAIM);
     expect(claims.map(({ payout }) => payout.id)).toEqual(other);
     return await countRowsRead(tx);
   });
-  expect(read).toBeLessThanOrEqual(READ_MAX);
+  // Slots and stops too.
+  expect(read).toBeLessThanOrEqual(READ_MAX + 2 * SLOTS);
+});
+
+test('however many accounts are stopped, a claim reads the payouts of as many others as it has slots', async () => {
+  await using own = await createTestDatabase('payouts');
+  await ensureSlots(own.db, SLOTS);
+  await stopMany(own.db, 50);
+  const others = 4 * SLOTS;
+  for (let made = 0; made < others; made += 1) await storeDuePayouts(own.db, SLOTS);
+  const read = await own.db.transaction(async (tx) => {
+    expect(await claimDue(tx, CLAIM)).toHaveLength(SLOTS);
+    return await countRowsRead(tx);
+  });
+  expect(read).toBeLessThan(others * SLOTS);
 });
 
 test('ten thousand due payouts of an account that is left out are read by no claim, and hold up none', async () => {
   const leftOut = newId<AccountId>();
   await storeDuePayouts(database.db, 10_000, { accountId: leftOut });
   const [other] = await storeDuePayouts(database.db, 1);
-  await ensureSlots(database.db, 8);
-  const options = { limit: 8, slots: 8, leaseMs: LEASE_MS, after: BEFORE_ALL_ACCOUNTS };
+  await ensureSlots(database.db, SLOTS);
   const read = await database.db.transaction(async (tx) => {
-    const claims = await claimDue(tx, { ...options, except: [leftOut] });
+    const claims = await claimDue(tx, { ...CLAIM, except: [leftOut] });
     expect(claims.map(({ payout }) => payout.id)).toContain(other);
     expect(claims.map(({ payout }) => payout.accountId)).not.toContain(leftOut);
     return await countRowsRead(tx);
@@ -112,7 +130,9 @@ test('ten thousand due payouts of an account that is left out are read by no cla
 });
 
 test('ten thousand unsent payouts of stopped accounts are read by no creation, and hold up none', async () => {
-  await stopTwoWithMany(database.db);
+  for (const stopped of await stopMany(database.db, 2)) {
+    await storeDuePayouts(database.db, 5_000, { accountId: stopped });
+  }
   const intent = await anIntent(database.db);
   const read = await db.transaction(async (tx) => {
     const made = await createIntentCommits(tx).commit(intent, LEASE_MS);
@@ -122,12 +142,12 @@ test('ten thousand unsent payouts of stopped accounts are read by no creation, a
   expect(read).toBeLessThanOrEqual(READ_MAX);
 });
 
-/** Two stopped accounts with five thousand due payouts each. */
-async function stopTwoWithMany(ofPayouts: Database): Promise<void> {
+async function stopMany(ofPayouts: Database, count: number): Promise<AccountId[]> {
   const logger = createLogger('payouts', 'silent');
   const deps = { db: ofPayouts, logger, wakeSender: () => undefined };
-  for (const accountId of [newId<AccountId>(), newId<AccountId>()]) {
-    await storeDuePayouts(ofPayouts, 5_000, { accountId });
+  const accounts = Array.from({ length: count }, () => newId<AccountId>());
+  for (const accountId of accounts) {
     await stopPayouts(deps, { accountId, reason: 'books', operatorId: newId<OperatorId>() });
   }
+  return accounts;
 }

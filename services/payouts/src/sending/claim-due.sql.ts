@@ -45,10 +45,8 @@ type ClaimOptions = {
  * after the other: a plan that was made while hardly anything was due joined all that is due with all turns.
  */
 export async function claimDue(db: Queryable, options: ClaimOptions): Promise<Claim[]> {
-  const { limit, leaseMs, slotLeaseMs = leaseMs, after, except = [] } = options;
+  const { leaseMs, slotLeaseMs = leaseMs } = options;
   const slotToken = newId();
-  // Those of whom nothing is taken have their turns too: to pass over an account costs one step, over its payouts one each.
-  const accountsMax = sql`(${limit + except.length}::int + cardinality(${STOPPED_ACCOUNTS}))`;
   const rows = await db.query<ClaimRecord>(
     named(
       'payouts_claim_due',
@@ -57,24 +55,7 @@ export async function claimDue(db: Queryable, options: ClaimOptions): Promise<Cl
         free as (
           select free_slot, row_number() over (order by free_slot) as seat from free_slots
         ),
-        ${accountsInTurn({ table: sql`payouts`, isWork: IS_DUE, after, limit: accountsMax })},
-        ranked as (
-          select due.due_id, due.lap, ring.turn
-          from ring
-          cross join lateral (
-            select oldest.id as due_id, row_number() over (order by oldest.send_at, oldest.id) as lap
-            from (
-              select id, send_at
-              from payouts
-              where account_id = ring.ring_account and ${IS_DUE}
-              order by send_at
-              limit ${limit}::int
-            ) as oldest
-          ) as due
-          where ring.turn > 0
-            and ring.ring_account <> all (${except}::uuid[])
-            and ring.ring_account <> all (${STOPPED_ACCOUNTS})
-        ),
+        ${rankedDue(options)},
         picked as (
           select picked_id, lap, turn
           from (select due_id, lap, turn from ranked order by lap, turn) as turns
@@ -113,6 +94,40 @@ export async function claimDue(db: Queryable, options: ClaimOptions): Promise<Cl
     ),
   );
   return rows.map((row) => toClaim(row, slotToken));
+}
+
+/**
+ * CTEs that end with `ranked (due_id, lap, turn)`: the oldest due payouts of as many accounts as there may be claims. Stopped accounts
+ * and those of `except` have turns that take nothing: to pass over an account costs one step, to pass over its payouts
+ * one for each.
+ */
+function rankedDue({ limit, after, except = [] }: ClaimOptions): Statement {
+  const accountsMax = sql`(${limit + except.length}::int + cardinality(${STOPPED_ACCOUNTS}))`;
+  return sql`
+    ${accountsInTurn({ table: sql`payouts`, isWork: IS_DUE, after, limit: accountsMax })},
+    served as (
+      select turn, ring_account
+      from ring
+      where turn > 0
+        and ring_account <> all (${except}::uuid[])
+        and ring_account <> all (${STOPPED_ACCOUNTS})
+      order by turn
+      limit ${limit}::int
+    ),
+    ranked as (
+      select due.due_id, due.lap, served.turn
+      from served
+      cross join lateral (
+        select oldest.id as due_id, row_number() over (order by oldest.send_at, oldest.id) as lap
+        from (
+          select id, send_at
+          from payouts
+          where account_id = ring_account and ${IS_DUE}
+          order by send_at
+          limit ${limit}::int
+        ) as oldest
+      ) as due
+    )`;
 }
 
 /** The CTE `free_slots`: those that the caller holds are free for it. */
