@@ -22,6 +22,7 @@ export type Mesh = {
   createPayout(merchant: MeshMerchant): Promise<string>;
   pay(chargeId: string): Promise<void>;
   refund(chargeId: string): Promise<void>;
+  /** Answers the milliseconds from the dispute to the webhook that it was won. */
   disputeAndWin(chargeId: string): Promise<number>;
   approve(payoutId: string): Promise<void>;
   /** `GET` of a path of the API. */
@@ -65,7 +66,6 @@ export function openMesh(stack: Stack, webhooks: Webhooks): Mesh & AsyncDisposab
     [Symbol.asyncDispose]: payouts[Symbol.asyncDispose],
   };
 
-  /** Answers the milliseconds from the dispute to the webhook that it was won. */
   async function disputeAndWin(chargeId: string): Promise<number> {
     const { end_to_end_id: endToEndId } = await readPix(chargeId);
     const startedMs = performance.now();

@@ -34,9 +34,9 @@ type Line = {
 
 /**
  * Bounds how many calls of one account have just begun. What a call needs first is the CPU of its service: more at once
- * take no less time each, and another account's call waits behind all of them (ADR 0023). Beside calls of others those of
- * an account that makes many may begin in groups: what comes while some are young begins together once none is. The bound
- * spreads calls and refuses none: a call that has waited for a second, or for half of its time, begins all the same.
+ * take no less time each, and another account's call waits behind all of them (ADR 0023). Beside calls of others those
+ * of an account that makes many may begin in groups: what comes while some are young begins together once none is. The
+ * bound spreads calls and refuses none: a call that has waited for a second, or for half of its time, begins all the same.
  *
  * @param timeLeftMs of the call, wait included
  */

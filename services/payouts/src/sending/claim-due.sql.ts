@@ -62,7 +62,7 @@ export async function claimDue(db: Queryable, options: ClaimOptions): Promise<Cl
           cross join lateral (
             select id as picked_id
             from payouts
-            where id = due_id and send_at <= now()
+            where id = due_id and ${IS_DUE}
             limit 1
             for update skip locked
           ) as payout
@@ -97,9 +97,9 @@ export async function claimDue(db: Queryable, options: ClaimOptions): Promise<Cl
 }
 
 /**
- * CTEs that end with `ranked (due_id, lap, turn)`: the oldest due payouts of as many accounts as there may be claims. Stopped accounts
- * and those of `except` have turns that take nothing: to pass over an account costs one step, to pass over its payouts
- * one for each.
+ * CTEs that end with `ranked (due_id, lap, turn)`: the oldest due payouts of as many accounts as there may be claims.
+ * Stopped accounts and those of `except` have turns that take nothing: to pass over an account costs one step, to pass
+ * over its payouts one for each.
  */
 function rankedDue({ limit, after, except = [] }: ClaimOptions): Statement {
   const accountsMax = sql`(${limit + except.length}::int + cardinality(${STOPPED_ACCOUNTS}))`;
