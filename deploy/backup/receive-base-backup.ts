@@ -30,7 +30,6 @@ export async function receiveBaseBackup(
   const rows: Row[] = [];
   let target: Writable | undefined;
   let archives = 0;
-  let isPaused = false;
   let failure: Error | undefined;
   const fail = (error: Error) => {
     failure ??= error;
@@ -38,16 +37,17 @@ export async function receiveBaseBackup(
     into.manifest.destroy(error);
     reject(error);
   };
-  const write = (stream: pg.Connection['stream'], bytes: Buffer) => {
+  const write = (socket: pg.Connection['stream'], bytes: Buffer) => {
     if (failure !== undefined || target === undefined || target.write(bytes)) return;
     // What is written slower than it comes is not kept in memory. What was read with it still comes.
-    if (isPaused) return;
-    isPaused = true;
-    stream.pause();
-    target.once('drain', () => {
-      isPaused = false;
-      stream.resume();
-    });
+    if (socket.isPaused()) return;
+    socket.pause();
+    target.once('drain', () => socket.resume());
+  };
+  /** One that was ended never says that it has room again. */
+  const end = (stream: Writable, socket: pg.Connection['stream']) => {
+    stream.end();
+    socket.resume();
   };
   into.archive.once('error', fail);
   into.manifest.once('error', fail);
@@ -70,7 +70,7 @@ export async function receiveBaseBackup(
         target = into.archive;
         if (archives > 1) fail(new Error('expected no tablespaces besides the data folder'));
       } else if (kind === MANIFEST) {
-        into.archive.end();
+        end(into.archive, connection.stream);
         target = into.manifest;
       } else if (kind === DATA) {
         // The driver writes the next message into the same memory.
@@ -78,8 +78,8 @@ export async function receiveBaseBackup(
       }
     },
     handleError: fail,
-    handleReadyForQuery: () => {
-      into.manifest.end();
+    handleReadyForQuery: (connection: pg.Connection) => {
+      end(into.manifest, connection.stream);
       resolve();
     },
   } as unknown as pg.Submittable);
