@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import { ALLOCATOR, HEAP } from '@pixmesh/local-stack/mesh/service-process';
+import { ALLOCATOR, NODE_FLAGS } from '@pixmesh/local-stack/mesh/service-process';
 import { expect, onTestFinished, test } from 'vitest';
 
 const DOCKERFILE = path.resolve(import.meta.dirname, '../Dockerfile');
@@ -21,9 +21,9 @@ test('an image is not built on where its development packages could not be taken
   expect([status, stderr]).toEqual([3, '']);
 });
 
-test('a service of an image has the memory that it has on a laptop', () => {
+test('a service of an image has the memory and the threads that it has on a laptop', () => {
   const text = readFileSync(DOCKERFILE, 'utf8');
-  expect(text.match(/NODE_OPTIONS="(.*)"/)?.[1]).toBe(HEAP.join(' '));
+  expect(text.match(/NODE_OPTIONS="(.*)"/)?.[1]).toBe(NODE_FLAGS.join(' '));
   for (const [name, value] of Object.entries(ALLOCATOR)) expect(text).toContain(`${name}=${value}`);
 });
 

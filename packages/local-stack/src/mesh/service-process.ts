@@ -18,8 +18,15 @@ const JOB_LIMIT_MS = 120_000;
 /** Compiled sources, kept between processes: half of the time that a service takes to start is compiling. */
 const COMPILE_CACHE = join(REPOSITORY_ROOT, 'node_modules', '.cache', 'node-compile');
 
-/** What a service may keep in memory, as in the images (`deploy/Dockerfile`; ADRs 0044 and 0049). */
-export const HEAP = ['--max-semi-space-size=8', '--max-old-space-size=256'];
+/**
+ * As in the images (`deploy/Dockerfile`): what a service may keep in memory (ADRs 0044 and 0049), and one thread of V8
+ * beside the program's own (ADR 0051).
+ */
+export const NODE_FLAGS = [
+  '--max-semi-space-size=8',
+  '--max-old-space-size=256',
+  '--v8-pool-size=1',
+];
 export const ALLOCATOR = { MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '131072' };
 
 /** How the supervisor runs one service; the telemetry preload has to come before any other module. */
@@ -35,7 +42,7 @@ export function describeServiceProcess(service: MeshService, settings: MeshSetti
   return {
     name,
     command: process.execPath,
-    args: [...HEAP, '--import', '@pixmesh/telemetry/preload', entry],
+    args: [...NODE_FLAGS, '--import', '@pixmesh/telemetry/preload', entry],
     env: { ...serviceBaseEnvironment(), ...ALLOCATOR, ...env },
     prepare,
     cwd: sourcesOf(name),
