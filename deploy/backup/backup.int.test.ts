@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -28,6 +29,7 @@ import {
 import { checkBackup } from './check-backup.ts';
 import { restoreBase } from './restore-base.ts';
 import { takeBaseBackup } from './take-base-backup.ts';
+import { isSegment } from './wal-segments.ts';
 import {
   type BackedUpServer,
   startBackedUpServer,
@@ -183,6 +185,17 @@ describe('a restore', () => {
       { id: 1, note: 'before the base backup' },
       { id: 2, note: 'after the base backup' },
     ]);
+  }, 120_000);
+
+  test('to the end of the archive does not take a segment that cannot be read for that end', async () => {
+    const { home, dataFolder } = server.anotherHome('unreadable');
+    const restored = await restoreBase({ to: dataFolder, at: 'latest' }, server.env);
+    const last = readdirSync(restored.walFolder).filter(isSegment).toSorted().at(-1) ?? '';
+    chmodSync(path.join(restored.walFolder, last), 0);
+    await expect(startServer(home)).rejects.toThrow('postgres');
+    expect(readFileSync(path.join(home, 'logs/postgres.log'), 'utf8')).toContain(
+      `could not restore file "${last}" from archive`,
+    );
   }, 120_000);
 
   test('that broke off while the WAL was laid out can be run again', async () => {

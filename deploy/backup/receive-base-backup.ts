@@ -77,7 +77,11 @@ export async function receiveBaseBackup(
         write(connection.stream, Buffer.from(chunk.subarray(1)));
       }
     },
-    handleError: fail,
+    handleError: (error: Error, connection: pg.Connection) => {
+      fail(error);
+      // What is behind it is read, or the connection could not end.
+      connection.stream.resume();
+    },
     handleReadyForQuery: (connection: pg.Connection) => {
       end(into.manifest, connection.stream);
       resolve();

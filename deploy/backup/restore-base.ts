@@ -156,7 +156,8 @@ async function orderRecovery(
   { wal, at, timeline, owner }: { wal: string; at: Target; timeline: string; owner: Owner },
 ): Promise<void> {
   const lines = [
-    `restore_command = 'cp "${wal}/%f" "%p"'`,
+    // Any other failure than a missing file would count as the end of the archive: above 125 it ends the server.
+    `restore_command = 'if test -e "${wal}/%f"; then cp "${wal}/%f" "%p" || exit 255; else exit 1; fi'`,
     // Always, for the base backup of a restored server still holds the moment of that restore.
     `recovery_target_time = '${at === 'latest' ? '' : formatMoment(at)}'`,
     `recovery_target_timeline = '${timeline}'`,

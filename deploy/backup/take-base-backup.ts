@@ -39,6 +39,11 @@ export const BackupConfig = z.object({
   BACKUP_KEEP_DAYS: z.coerce.number().int().min(1).optional(),
 });
 
+const CONNECT_MS_MAX = 10_000;
+/** A server that vanished is noticed after ten probes more. While it waits for its archive nothing is sent. */
+const KEEP_ALIVE_AFTER_MS = 60_000;
+
+const FOLDER_MODE = 0o700;
 const UNFIT_FOR_NAMES = /[-:]|\.\d+/g;
 
 /**
@@ -54,27 +59,23 @@ export async function takeBaseBackup(env: NodeJS.ProcessEnv = process.env): Prom
     baseFolder(config.BACKUP_DIR),
     startedAt.replaceAll(UNFIT_FOR_NAMES, ''),
   );
-  const settings = { connectionString: config.BACKUP_DATABASE_URL, replication: 'true' };
+  const settings = {
+    connectionString: config.BACKUP_DATABASE_URL,
+    replication: 'true',
+    connectionTimeoutMillis: CONNECT_MS_MAX,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
+  };
   const client = new pg.Client(settings);
   // Whatever breaks a copy is met where it is read.
   client.on('error', () => undefined);
   await client.connect();
   try {
     const server = await readServer(client);
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    using _running = markRunning(folder);
-    const copy = await storeCopy(client, folder, config.BACKUP_RECIPIENT);
-    const manifest: BaseManifest = {
-      format: 'pixmesh-base-backup-1',
-      started_at: startedAt,
-      ended_at: new Date().toISOString(),
-      ...server,
-      ...copy,
-    };
-    await writeDurably(manifestPath(folder), `${JSON.stringify(manifest, null, 2)}\n`);
-  } catch (error) {
-    rmSync(folder, { recursive: true, force: true });
-    throw error;
+    mkdirSync(baseFolder(config.BACKUP_DIR), { recursive: true, mode: FOLDER_MODE });
+    // One that is there belongs to another run of this second.
+    mkdirSync(folder, { mode: FOLDER_MODE });
+    await fillFolder(folder, { client, server, startedAt, recipient: config.BACKUP_RECIPIENT });
   } finally {
     await client.end();
   }
@@ -83,6 +84,28 @@ export async function takeBaseBackup(env: NodeJS.ProcessEnv = process.env): Prom
     tryToDelete(() => pruneBackups(config.BACKUP_DIR, { keepDays, now: new Date() }));
   }
   return folder;
+}
+
+/** The folder of a run that fails is deleted. */
+async function fillFolder(
+  folder: string,
+  run: { client: pg.Client; server: ServerFacts; startedAt: string; recipient: string },
+): Promise<void> {
+  using _running = markRunning(folder);
+  try {
+    const copy = await storeCopy(run.client, folder, run.recipient);
+    const manifest: BaseManifest = {
+      format: 'pixmesh-base-backup-1',
+      started_at: run.startedAt,
+      ended_at: new Date().toISOString(),
+      ...run.server,
+      ...copy,
+    };
+    await writeDurably(manifestPath(folder), `${JSON.stringify(manifest, null, 2)}\n`);
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
 }
 
 /** What cannot be deleted takes up room, and makes no backup worse: were this its failure, it would be taken again. */
@@ -94,8 +117,10 @@ function tryToDelete(work: () => void): void {
   }
 }
 
+type ServerFacts = Pick<BaseManifest, 'server_version' | 'system_identifier'>;
+
 /** @throws ConfigError where a copy could not be restored: without its WAL it is worth nothing */
-async function readServer(client: pg.Client) {
+async function readServer(client: pg.Client): Promise<ServerFacts> {
   // In capitals: a replication connection takes anything else for SQL, and refuses it.
   const show = async (name: string): Promise<string> => {
     const { rows } = await client.query<Record<string, string>>(`SHOW ${name}`);
