@@ -40,6 +40,8 @@ import { buildApp } from './app.ts';
 import type { DispatcherConfig } from './config.ts';
 
 const NAME = 'webhook-dispatcher';
+/** A statement of the queue has the work of many merchants: none of them waits for long for a row of one. */
+const QUEUE_LOCK_TIMEOUT_MS = 1_000;
 /** Where these can be read, the schema is there: the readiness of the service. */
 const TABLES = [sql`endpoints`, sql`lanes`];
 
@@ -116,7 +118,15 @@ function openPool(config: DispatcherConfig): Database {
 /** For intake and senders: few statements, made all the time, with arrays of every length. */
 function openQueuePool(config: DispatcherConfig): Database {
   const { DATABASE_URL: url, DATABASE_POOL_SIZE: max } = config;
-  return createPool({ url, applicationName: NAME, name: 'queue', max, plansOnce: true });
+  const lockTimeoutMs = QUEUE_LOCK_TIMEOUT_MS;
+  return createPool({
+    url,
+    applicationName: NAME,
+    name: 'queue',
+    max,
+    plansOnce: true,
+    lockTimeoutMs,
+  });
 }
 
 /** Where private keys are: only who can open a secret can seal it anew. */

@@ -1,10 +1,10 @@
 import { newId } from '@pixmesh/kernel/ids';
-import type { Database } from '@pixmesh/postgres/pool';
-import { sql } from '@pixmesh/postgres/sql';
+import { createPool, type Database } from '@pixmesh/postgres/pool';
+import { sql, type Statement } from '@pixmesh/postgres/sql';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { claimLanes } from '#lanes/claim-lanes.sql.ts';
 import { databaseClock } from '#schedule-clock.ts';
@@ -88,3 +88,67 @@ test('outcomes that the database refuses for now, and not for what they are, are
   await eventually(() => expect(done.toSorted()).toEqual(idsOf(outcomes).toSorted()));
   expect(await storedOf(outcomes)).toBe(2);
 });
+
+describe('while another transaction holds a row', () => {
+  const LOCK_TIMEOUT_MS = 200;
+  let db: Database & AsyncDisposable;
+  beforeAll(() => {
+    db = createPool({
+      url: database.url,
+      applicationName: 'test',
+      lockTimeoutMs: LOCK_TIMEOUT_MS,
+    });
+  });
+  afterAll(() => db[Symbol.asyncDispose]());
+
+  test('of one delivery, the outcomes of other lanes are stored, and its own once it is free', async () => {
+    const lanes = [await outcomesOf(2), await outcomesOf(2), await outcomesOf(2)];
+    const [held] = lanes[1]!;
+    const store = aStore(db, 60_000);
+    await holding(
+      sql`select from queue where id = ${held!.attempt.queueId} for update`,
+      async () => {
+        await store.store(waiting(lanes.flat()));
+        expect(store.isStoringLate()).toBe(false);
+        expect(done.toSorted()).toEqual(idsOf([...lanes[0]!, ...lanes[2]!]).toSorted());
+        const [later] = await outcomesOf(1);
+        await store.store(waiting([later!]));
+        expect(await storedOf([later!])).toBe(1);
+      },
+    );
+    await eventually(() => expect(done).toEqual(expect.arrayContaining(idsOf(lanes[1]!))));
+    expect(await storedOf(lanes.flat())).toBe(6);
+  });
+
+  test('of a lane, what its breaker has become waits for nobody', async () => {
+    const [outcome] = await outcomesOf(1);
+    const { laneId, fence } = outcome!.attempt;
+    const lane = { laneId, fence, failureCount: 3, probeDelayMs: null };
+    await holding(sql`select from lanes where id = ${laneId} for update`, async () => {
+      await aStore(db, 60_000).store(waiting([{ ...outcome!, lane }]));
+      await eventually(async () => expect(await storedOf([outcome!])).toBe(1));
+    });
+  });
+
+  test('of every delivery, nothing is sent, and all is stored once they are free', async () => {
+    const lanes: Outcome[] = [];
+    for (let count = 0; count < 5; count += 1) lanes.push(...(await outcomesOf(1)));
+    const store = aStore(db, 60_000);
+    let storing: Promise<void> | undefined;
+    await holding(sql`lock table queue in exclusive mode`, async () => {
+      storing = store.store(waiting(lanes));
+      await eventually(() => expect(store.isStoringLate()).toBe(true));
+    });
+    await storing;
+    expect(store.isStoringLate()).toBe(false);
+    await eventually(async () => expect(await storedOf(lanes)).toBe(5));
+  });
+});
+
+/** Does something while a transaction holds what the statement has locked. */
+async function holding(statement: Statement, meanwhile: () => Promise<void>): Promise<void> {
+  await database.db.transaction(async (tx) => {
+    await tx.query(statement);
+    await meanwhile();
+  });
+}

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { blamesContent, isDatabaseAway } from '@pixmesh/postgres/database-error';
+import { blamesContent, isDatabaseAway, isLockTimeout } from '@pixmesh/postgres/database-error';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
@@ -14,6 +14,10 @@ const RETRY_DELAY_MS_MAX = 2_000;
 /** An outcome that cannot be stored is tried again so often, at these intervals. */
 const APART_TRIES = 5;
 const APART_INTERVAL_MS = 60_000;
+/** Those that wait for a row which another transaction holds are tried again so often. */
+const LOCKED_INTERVAL_MS = 1_000;
+/** After so many lanes in a row the table itself is taken for locked, and the rest is not tried one by one. */
+const LOCKED_IN_A_ROW_MAX = 3;
 
 /** An outcome and, where it moved the breaker of its lane, what that is now. */
 export type Outcome = { attempt: AttemptOutcome; lane: LaneChange | null };
@@ -41,29 +45,47 @@ export function createOutcomeStore(deps: StoreDeps): OutcomeStore {
   return { store, isStoringLate: () => failures > 0 };
 
   async function store(waiting: readonly WaitingOutcome[]): Promise<void> {
-    for (;;) {
-      const error = await tryOnce(waiting);
-      if (error === null || !isDatabaseAway(error)) failures = 0;
-      if (error === null) return;
-      if (!isDatabaseAway(error)) return await storeApart(waiting, error);
+    for (let left = waiting; ;) {
+      const error = await tryOnce(deps, left);
+      if (isLockTimeout(error)) left = await storeByLane(left);
+      else if (!isDatabaseAway(error)) {
+        failures = 0;
+        return error === null ? undefined : await storeApart(left, error);
+      }
+      if (left.length === 0) {
+        failures = 0;
+        return;
+      }
       failures += 1;
       if (failures === 1) logger.warn({ err: error }, 'outcome store: database unavailable');
       await delay(Math.min(RETRY_DELAY_MS * 2 ** failures, RETRY_DELAY_MS_MAX));
     }
   }
 
-  /** Returns why they are not stored. */
-  async function tryOnce(waiting: readonly WaitingOutcome[]): Promise<unknown> {
-    try {
-      await storeOnce(
-        deps,
-        waiting.map(({ outcome }) => outcome),
-      );
-    } catch (error) {
-      return error;
+  /**
+   * A row that another transaction holds must not hold up other lanes. Answers what is left where the table itself seems
+   * to be locked, or the database is away by now.
+   */
+  async function storeByLane(waiting: readonly WaitingOutcome[]): Promise<WaitingOutcome[]> {
+    logger.warn({ outcomes: waiting.length }, 'outcome store: a row is locked');
+    const lanes = [...Map.groupBy(waiting, ({ outcome }) => outcome.attempt.laneId).values()];
+    const locked: WaitingOutcome[][] = [];
+    let lockedInARow = 0;
+    for (const [index, lane] of lanes.entries()) {
+      const error = await tryOnce(deps, lane);
+      if (isLockTimeout(error)) {
+        locked.push(lane);
+        lockedInARow += 1;
+        if (lockedInARow === LOCKED_IN_A_ROW_MAX)
+          return [...locked, ...lanes.slice(index + 1)].flat();
+        continue;
+      }
+      lockedInARow = 0;
+      if (isDatabaseAway(error)) return [...locked, ...lanes.slice(index)].flat();
+      if (error !== null) await storeApart(lane, error);
     }
-    for (const { done } of waiting) done();
-    return null;
+    for (const lane of locked) void storeLater(lane, LOCKED_INTERVAL_MS);
+    return [];
   }
 
   /** One outcome that cannot be stored must not hold up, or lose, the others of its batch. */
@@ -80,23 +102,44 @@ export function createOutcomeStore(deps: StoreDeps): OutcomeStore {
     if (ours !== null)
       return await store([{ ...only, outcome: { ...only.outcome, attempt: ours } }]);
     outcomesLost('unstorable', 1);
-    void tryApart(only);
+    void storeLater([only], apartIntervalMs);
   }
 
   /**
-   * Its delivery is still queued, and is sent again once its send has ended: late and seldom, but not never, because
-   * until then its lane is neither released nor returned. The breaker may have moved meanwhile.
+   * Their deliveries are still queued, and are sent again once their sends have ended: late and seldom, but not never,
+   * because until then their lane is neither released nor returned.
    */
-  async function tryApart({ outcome, done }: WaitingOutcome): Promise<void> {
-    const one = { outcome: { ...outcome, lane: null }, done };
+  async function storeLater(late: readonly WaitingOutcome[], everyMs: number): Promise<void> {
+    const waiting = late.map(withoutBreaker);
     for (let tries = 0; tries < APART_TRIES;) {
-      await delay(apartIntervalMs, undefined, { ref: false });
-      const error = await tryOnce([one]);
+      await delay(everyMs, undefined, { ref: false });
+      const error = await tryOnce(deps, waiting);
       if (error === null) return;
-      if (!isDatabaseAway(error)) tries += 1;
+      if (isDatabaseAway(error)) continue;
+      if (waiting.length > 1) return await storeApart(waiting, error);
+      tries += 1;
     }
-    done();
+    for (const { done } of waiting) done();
   }
+}
+
+/** Returns why they are not stored. */
+async function tryOnce(deps: StoreDeps, waiting: readonly WaitingOutcome[]): Promise<unknown> {
+  try {
+    await storeOnce(
+      deps,
+      waiting.map(({ outcome }) => outcome),
+    );
+  } catch (error) {
+    return error;
+  }
+  for (const { done } of waiting) done();
+  return null;
+}
+
+/** For one that is stored late: the breaker may have moved meanwhile. */
+function withoutBreaker({ outcome, done }: WaitingOutcome): WaitingOutcome {
+  return { outcome: { ...outcome, lane: null }, done };
 }
 
 /** Null where nothing of it comes from outside. */

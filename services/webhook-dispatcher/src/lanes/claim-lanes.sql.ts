@@ -157,36 +157,50 @@ export type LaneClaim = Pick<ClaimedLane, 'id' | 'fence'>;
  * outcomes of them at the same time.
  */
 export function lockOwned(lanes: readonly LaneClaim[]): Statement {
-  const { ids, fences } = columnsOf(lanes);
   return sql`
           select id
           from lanes
-          where id = any (${ids}::uuid[])
-            and leased
-            and (id, fence) in (select * from unnest(${ids}::uuid[], ${fences}::bigint[]))
+          where ${isOwned(lanes)}
           order by id
           for no key update`;
 }
 
+function isOwned(lanes: readonly LaneClaim[]): Statement {
+  const { ids, fences } = columnsOf(lanes);
+  return sql`id = any (${ids}::uuid[])
+            and leased
+            and (id, fence) in (select * from unnest(${ids}::uuid[], ${fences}::bigint[]))`;
+}
+
+/** A lane that its sender still owns; not renewed where another transaction holds its row. */
+export type RenewedLane = { id: string; accountId: string; isRenewed: boolean };
+
 /**
- * Renews leases, also such as have ended unnoticed; answers the lanes that this sender still owns, with their accounts.
+ * Renews leases, also such as have ended unnoticed; answers the lanes that this sender still owns. A row that another
+ * transaction holds is not waited for: the leases of all others would end meanwhile.
  */
 export async function renewLanes(
   db: Queryable,
   options: { clock: ScheduleClock; leaseMs: number; lanes: readonly LaneClaim[] },
-): Promise<Map<string, string>> {
-  const rows = await db.query<{ id: string; accountId: string }>(
+): Promise<RenewedLane[]> {
+  return await db.query<RenewedLane>(
     named(
       'lanes_renew',
       sql`
-        update lanes
-        set waiting = false,
-            claimable_at = ${scheduleNow(options.clock)} + ${options.leaseMs}::float8 * interval '1 millisecond'
-        where id = any (array(${lockOwned(options.lanes)}))
-        returning id, account_id as "accountId"`,
+        with renewed as (
+          update lanes
+          set waiting = false,
+              claimable_at = ${scheduleNow(options.clock)} + ${options.leaseMs}::float8 * interval '1 millisecond'
+          where id = any (array(${lockOwned(options.lanes)} skip locked))
+          returning id as renewed_id
+        )
+        select
+          id, account_id as "accountId",
+          exists (select from renewed where renewed_id = id) as "isRenewed"
+        from lanes
+        where ${isOwned(options.lanes)}`,
     ),
   );
-  return new Map(rows.map(({ id, accountId }) => [id, accountId]));
 }
 
 /** Claims as arrays of their columns. */

@@ -102,15 +102,17 @@ export function createLaneKeeper(deps: KeeperDeps): LaneKeeper {
         lane.leaseEndsMs - performance.now() < renewBelowMs,
     );
     if (due.length === 0) return;
-    const renewed = await renewLanes(db, { clock, leaseMs, lanes: due });
+    const owned = new Map(
+      (await renewLanes(db, { clock, leaseMs, lanes: due })).map((lane) => [lane.id, lane]),
+    );
     for (const lane of due) {
-      const accountId = renewed.get(lane.id);
-      if (accountId === undefined) {
+      const found = owned.get(lane.id);
+      if (found === undefined) {
         drop(lane);
         continue;
       }
-      lane.leaseEndsMs = leaseEndsMs;
-      lane.accountId = accountId;
+      if (found.isRenewed) lane.leaseEndsMs = leaseEndsMs;
+      lane.accountId = found.accountId;
     }
   }
 
