@@ -120,7 +120,7 @@ describe('while another transaction holds a row', () => {
     expect(await storedOf(lanes.flat())).toBe(6);
   });
 
-  test('of a lane, what its breaker has become waits for nobody', async () => {
+  test('of a lane, its outcomes are stored without what its breaker has become', async () => {
     const [outcome] = await outcomesOf(1);
     const { laneId, fence } = outcome!.attempt;
     const lane = { laneId, fence, failureCount: 3, probeDelayMs: null };
