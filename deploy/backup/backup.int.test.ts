@@ -29,12 +29,12 @@ import {
 import { checkBackup } from './check-backup.ts';
 import { restoreBase } from './restore-base.ts';
 import { takeBaseBackup } from './take-base-backup.ts';
-import { isSegment } from './wal-segments.ts';
 import {
   type BackedUpServer,
   startBackedUpServer,
   startServer,
 } from './testing/backed-up-server.ts';
+import { isSegment } from './wal-segments.ts';
 
 /** A server of its own, whose base backup and archive are restored beside it. */
 let server: BackedUpServer;

@@ -40,17 +40,19 @@ type StoreDeps = {
 
 /** Stores batches of outcomes, for as long as it takes. */
 export function createOutcomeStore(deps: StoreDeps): OutcomeStore {
-  const { logger, apartIntervalMs = APART_INTERVAL_MS } = deps;
+  const { logger } = deps;
   let failures = 0;
   return { store, isStoringLate: () => failures > 0 };
 
   async function store(waiting: readonly WaitingOutcome[]): Promise<void> {
-    for (let left = waiting; ;) {
+    let left = waiting;
+    for (;;) {
       const error = await tryOnce(deps, left);
-      if (isLockTimeout(error)) left = await storeByLane(left);
+      if (error === null) left = [];
+      else if (isLockTimeout(error)) left = await storeByLane(left);
       else if (!isDatabaseAway(error)) {
         failures = 0;
-        return error === null ? undefined : await storeApart(left, error);
+        return await storeApart(left, error);
       }
       if (left.length === 0) {
         failures = 0;
@@ -84,8 +86,19 @@ export function createOutcomeStore(deps: StoreDeps): OutcomeStore {
       if (isDatabaseAway(error)) return [...locked, ...lanes.slice(index)].flat();
       if (error !== null) await storeApart(lane, error);
     }
-    for (const lane of locked) void storeLater(lane, LOCKED_INTERVAL_MS);
+    for (const lane of locked) void storeOnceReleased(lane);
     return [];
+  }
+
+  /** Until then its sends keep their slots, and the lane is neither released nor returned. */
+  async function storeOnceReleased(lane: readonly WaitingOutcome[]): Promise<void> {
+    const waiting = lane.map(withoutBreaker);
+    for (;;) {
+      await delay(LOCKED_INTERVAL_MS, undefined, { ref: false });
+      const error = await tryOnce(deps, waiting);
+      if (error === null) return;
+      if (!isDatabaseAway(error)) return await storeApart(waiting, error);
+    }
   }
 
   /** One outcome that cannot be stored must not hold up, or lose, the others of its batch. */
@@ -102,25 +115,23 @@ export function createOutcomeStore(deps: StoreDeps): OutcomeStore {
     if (ours !== null)
       return await store([{ ...only, outcome: { ...only.outcome, attempt: ours } }]);
     outcomesLost('unstorable', 1);
-    void storeLater([only], apartIntervalMs);
+    void tryApart(deps, only);
   }
+}
 
-  /**
-   * Their deliveries are still queued, and are sent again once their sends have ended: late and seldom, but not never,
-   * because until then their lane is neither released nor returned.
-   */
-  async function storeLater(late: readonly WaitingOutcome[], everyMs: number): Promise<void> {
-    const waiting = late.map(withoutBreaker);
-    for (let tries = 0; tries < APART_TRIES;) {
-      await delay(everyMs, undefined, { ref: false });
-      const error = await tryOnce(deps, waiting);
-      if (error === null) return;
-      if (isDatabaseAway(error)) continue;
-      if (waiting.length > 1) return await storeApart(waiting, error);
-      tries += 1;
-    }
-    for (const { done } of waiting) done();
+/**
+ * Its delivery is still queued, and is sent again once its send has ended: late and seldom, but not never, because until
+ * then its lane is neither released nor returned.
+ */
+async function tryApart(deps: StoreDeps, only: WaitingOutcome): Promise<void> {
+  const one = withoutBreaker(only);
+  for (let tries = 0; tries < APART_TRIES;) {
+    await delay(deps.apartIntervalMs ?? APART_INTERVAL_MS, undefined, { ref: false });
+    const error = await tryOnce(deps, [one]);
+    if (error === null) return;
+    if (!isDatabaseAway(error)) tries += 1;
   }
+  one.done();
 }
 
 /** Returns why they are not stored. */
