@@ -1,4 +1,5 @@
 import type { Clock } from '@pixmesh/kernel/clock';
+import { isLockTimeout } from '@pixmesh/postgres/database-error';
 import type { Database } from '@pixmesh/postgres/pool';
 
 import type { QueuedDelivery } from '#attempts/due-delivery.ts';
@@ -12,10 +13,14 @@ import type { SeenEndpoint } from './find-subscribers.sql.ts';
 import { firstAttempts } from './first-attempts.ts';
 import { insertEventsAtOnce } from './insert-events.sql.ts';
 import type { AssembledEvent, IncomingEvent } from './read-event.ts';
+import { isOfNow } from './is-of-now.ts';
 import { setEventsAside } from './set-aside-events.sql.ts';
 import { inPortions, lanesIn, lanesOf, storePortion, withDeliveries } from './store-portion.ts';
 import { SHARE_MAX, splitByShare } from './split-by-share.ts';
 import { type SubscribedEvent, withSubscribers } from './subscribed-events.ts';
+
+/** After so many accounts in a row the table itself is taken for locked, and the rest is not tried one by one. */
+const LOCKED_IN_A_ROW_MAX = 3;
 
 export type StoreEventsDeps = {
   db: Database;
@@ -43,7 +48,7 @@ export type LocalSender = {
 /**
  * Writes events with one delivery per destination: the resource's own URL and the endpoints that subscribe. What is
  * stored already, also by a message that came twice in this very batch, is left as it is. Of one account no more than
- * its share is fanned out; its other events are set aside (ADR 0050).
+ * its share is fanned out; its other events are set aside (ADR 0050), as are those of accounts whose lanes others hold.
  */
 export async function storeEvents(
   deps: StoreEventsDeps,
@@ -54,17 +59,47 @@ export async function storeEvents(
   const subscribed = await withSubscribers(db, assemble(events, deps.clock));
   const { shares, others } = splitByShare(subscribed, behind);
   for (const portion of inPortions(eventsInTurn(shares), SHARE_MAX)) {
-    await storeAndSend(
-      deps,
-      async () =>
-        (await storeAtOnce(deps, portion)) ??
-        (await db.transaction((tx) => storePortion(tx, deps, portion))),
-    );
+    if (await tryToStore(deps, portion)) continue;
+    others.push(...(await storeByAccount(deps, portion)));
   }
   if (others.length === 0) return;
   await setEventsAside(db, others);
   await failpoint('webhooks.intake.after-set-aside');
   behind.add(others);
+}
+
+/** Answers the events of accounts with a lane that another transaction holds: those are set aside, and nobody waits. */
+async function storeByAccount(
+  deps: StoreEventsDeps,
+  portion: readonly SubscribedEvent[],
+): Promise<SubscribedEvent[]> {
+  const locked: SubscribedEvent[] = [];
+  let lockedInARow = 0;
+  for (const events of Map.groupBy(portion, ({ accountId }) => accountId).values()) {
+    const isStored = lockedInARow < LOCKED_IN_A_ROW_MAX && (await tryToStore(deps, events));
+    lockedInARow = isStored ? 0 : lockedInARow + 1;
+    if (!isStored) locked.push(...events);
+  }
+  return locked;
+}
+
+/** False where another transaction holds a row that has to be locked; then nothing is stored. */
+async function tryToStore(
+  deps: StoreEventsDeps,
+  portion: readonly SubscribedEvent[],
+): Promise<boolean> {
+  try {
+    await storeAndSend(
+      deps,
+      async () =>
+        (await storeAtOnce(deps, portion)) ??
+        (await deps.db.transaction((tx) => storePortion(tx, deps, portion))),
+    );
+    return true;
+  } catch (error) {
+    if (isLockTimeout(error) && portion.every(isOfNow)) return false;
+    throw error;
+  }
 }
 
 /** Begins what may be sent at once of what is stored, and wakes senders for the rest. */
