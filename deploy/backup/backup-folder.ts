@@ -67,12 +67,31 @@ export const encryptedPath = (folder: string, name: string): string =>
 export const descriptionPath = (folder: string, name: string): string =>
   path.join(folder, name + DESCRIPTION);
 
-/** Base backups that are whole, oldest first. */
+/**
+ * Base backups that are whole, oldest first.
+ * @throws Error that names a manifest which cannot be read
+ */
 export function listBases(home: string): StoredBase[] {
-  return list(baseFolder(home))
-    .map((name) => path.join(baseFolder(home), name))
-    .filter((folder) => existsSync(manifestPath(folder)))
-    .map((folder) => ({ folder, manifest: read(manifestPath(folder), BaseManifest) }));
+  const { bases, broken } = readBases(home);
+  const [first] = broken;
+  if (first !== undefined) throw first;
+  return bases;
+}
+
+/** Base backups that are whole, oldest first, and why others cannot be used. */
+export function readBases(home: string): { bases: StoredBase[]; broken: Error[] } {
+  const bases: StoredBase[] = [];
+  const broken: Error[] = [];
+  for (const name of list(baseFolder(home))) {
+    const folder = path.join(baseFolder(home), name);
+    if (!existsSync(manifestPath(folder))) continue;
+    try {
+      bases.push({ folder, manifest: read(manifestPath(folder), BaseManifest) });
+    } catch (error) {
+      broken.push(error as Error);
+    }
+  }
+  return { bases, broken };
 }
 
 /** Folders of base backups without a manifest: under way, or left by one that was killed. */
@@ -96,7 +115,7 @@ export function listWhole(folder: string): string[] {
     .map((name) => name.slice(0, -DESCRIPTION.length));
 }
 
-/** @throws Error where the file is not in this form */
+/** @throws Error that names the file, where it cannot be read or is not in this form */
 export function readDescription<Schema extends z.ZodType>(
   folder: string,
   name: string,
@@ -106,7 +125,11 @@ export function readDescription<Schema extends z.ZodType>(
 }
 
 function read<Schema extends z.ZodType>(file: string, schema: Schema): z.output<Schema> {
-  return schema.parse(JSON.parse(readFileSync(file, 'utf8')));
+  try {
+    return schema.parse(JSON.parse(readFileSync(file, 'utf8')));
+  } catch (error) {
+    throw new Error(`${file}: not in the form of this file`, { cause: error });
+  }
 }
 
 function list(folder: string): string[] {

@@ -17,6 +17,7 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import {
+  auditFolder,
   BASE_ARCHIVE,
   baseFolder,
   descriptionPath,
@@ -24,6 +25,8 @@ import {
   listBases,
   listWhole,
   manifestPath,
+  readBases,
+  type StoredBase,
   walFolder,
 } from './backup-folder.ts';
 import { checkBackup } from './check-backup.ts';
@@ -52,6 +55,15 @@ beforeAll(async () => {
   await server.archiveAll();
 }, 120_000);
 afterAll(() => server[Symbol.asyncDispose]());
+
+/** `npm run backup -- …`, as one process. */
+function runCommand(command: string, env: NodeJS.ProcessEnv = server.env) {
+  const entry = path.join(import.meta.dirname, 'main.ts');
+  return spawnSync(process.execPath, [entry, ...command.split(' ')], {
+    env: { ...process.env, ...env },
+    encoding: 'utf8',
+  });
+}
 
 describe('a backup', () => {
   test('is whole, and says up to when', async () => {
@@ -97,6 +109,36 @@ describe('a backup', () => {
       writeFileSync(needed, text);
     }
   });
+
+  test('with descriptions that cannot be read is verified but for these, and restored from what is left', async () => {
+    const folder = path.join(baseFolder(server.folder), '20990101T000000Z');
+    const audit = auditFolder(server.folder);
+    const unreadable = [
+      manifestPath(folder),
+      descriptionPath(walFolder(server.folder), '0000000E00000000000000AA'),
+      descriptionPath(audit, '20990101T000000Z'),
+    ];
+    for (const place of [folder, audit]) mkdirSync(place, { recursive: true });
+    for (const file of unreadable) writeFileSync(file, '{"bytes":1');
+    const to = path.join(server.home, 'from-the-older');
+    try {
+      const report = await checkBackup(server.env);
+      for (const file of unreadable) {
+        expect(report.problems).toContainEqual(
+          expect.stringContaining(`${file}: not in the form of this file`),
+        );
+      }
+      expect(report.bases).toBe(1);
+      rmSync(unreadable[1]!);
+      const restored = await restoreBase({ to, at: moment }, server.env);
+      expect(restored.base.folder).toBe(readBases(server.folder).bases[0]?.folder);
+      expect(restored.passedOver).toEqual([expect.stringContaining(unreadable[0]!)]);
+    } finally {
+      for (const file of unreadable) rmSync(file, { force: true });
+      for (const place of [folder, to, `${to}.wal`])
+        rmSync(place, { recursive: true, force: true });
+    }
+  });
 });
 
 describe('a base backup', () => {
@@ -119,6 +161,16 @@ describe('a base backup', () => {
     rmSync(folder, { recursive: true });
   });
 
+  test('of another cluster is not taken into the same folder', async () => {
+    const [{ manifest }] = listBases(server.folder) as [StoredBase];
+    const other = aFolderOf('20990101T000000Z');
+    writeFileSync(manifestPath(other), JSON.stringify({ ...manifest, system_identifier: '1' }));
+    const before = readdirSync(baseFolder(server.folder));
+    await expect(takeBaseBackup(server.env)).rejects.toThrow('this one has backups of 1');
+    expect(readdirSync(baseFolder(server.folder))).toEqual(before);
+    rmSync(other, { recursive: true });
+  });
+
   function aFolderOf(name: string): string {
     const folder = path.join(baseFolder(server.folder), name);
     mkdirSync(folder);
@@ -126,9 +178,7 @@ describe('a base backup', () => {
   }
 
   function takeByCommand(): { status: number | null; folder: string; stderr: string } {
-    const entry = path.join(import.meta.dirname, 'main.ts');
-    const env = { ...process.env, ...server.env, BACKUP_KEEP_DAYS: '7' };
-    const run = spawnSync(process.execPath, [entry, 'base'], { env, encoding: 'utf8' });
+    const run = runCommand('base', { ...server.env, BACKUP_KEEP_DAYS: '7' });
     const { folder } = JSON.parse(run.stdout) as { folder: string };
     return { status: run.status, folder, stderr: run.stderr };
   }
@@ -227,5 +277,11 @@ describe('a restore', () => {
   ])('to a moment $when is refused', async ({ at, expected }) => {
     const to = path.join(server.home, 'refused');
     await expect(restoreBase({ to, at: at() }, server.env)).rejects.toThrow(expected);
+  });
+
+  test('to a moment that would be cut to an earlier one is refused', () => {
+    const at = moment.toISOString().replace('Z', '456Z');
+    const { status, stderr } = runCommand(`restore --to ${server.home}/finer --at ${at}`);
+    expect([status, stderr]).toEqual([1, expect.stringContaining('to the millisecond at most')]);
   });
 });

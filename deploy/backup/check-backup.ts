@@ -10,8 +10,8 @@ import {
   BASE_ARCHIVE,
   BASE_FILES,
   encryptedPath,
-  listBases,
   listWhole,
+  readBases,
   readDescription,
   type StoredBase,
   WalDescription,
@@ -54,9 +54,10 @@ export type BackupReport = {
  */
 export async function checkBackup(env: NodeJS.ProcessEnv = process.env): Promise<BackupReport> {
   const { BACKUP_DIR: home, BACKUP_IDENTITY: identity } = readConfig(CheckBackupConfig, env);
-  const bases = listBases(home);
+  const { bases, broken } = readBases(home);
   const segments = listWhole(walFolder(home));
-  const problems = bases.length === 0 ? ['no base backup'] : [];
+  const problems = broken.map(({ message }) => message);
+  if (bases.length === 0) problems.push('no base backup');
   const check = async (what: string, work: () => Promise<void>) => {
     await work().catch((error: unknown) => problems.push(`${what}: ${(error as Error).message}`));
   };
@@ -68,20 +69,25 @@ export async function checkBackup(env: NodeJS.ProcessEnv = process.env): Promise
   });
   const verify = (folder: string, name: string, digests: FileDigests) =>
     verifyFile(encryptedPath(folder, name), digests, identity);
+  let newestWal: string | null = null;
   for (const name of segments) {
     const folder = walFolder(home);
-    await check(name, () => verify(folder, name, readDescription(folder, name, WalDescription)));
+    await check(name, async () => {
+      const description = readDescription(folder, name, WalDescription);
+      if (isSegment(name)) newestWal = description.written_at;
+      await verify(folder, name, description);
+    });
   }
   for (const name of listWhole(auditFolder(home))) {
     const folder = auditFolder(home);
-    await check(name, () => verify(folder, name, readDescription(folder, name, AuditDescription)));
+    await check(name, async () =>
+      verify(folder, name, readDescription(folder, name, AuditDescription)),
+    );
   }
-  const last = segments.findLast(isSegment);
   return {
     problems,
     newestBase: bases.at(-1)?.manifest.ended_at ?? null,
-    newestWal:
-      last === undefined ? null : readDescription(walFolder(home), last, WalDescription).written_at,
+    newestWal,
     bases: bases.length,
     segments: segments.length,
     isDecrypted: identity !== undefined,

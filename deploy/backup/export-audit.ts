@@ -25,7 +25,8 @@ const UNFIT_FOR_NAMES = /[-:.]/g;
  * Stores what operators have done since the last export, and how what they may close stands now: keys, operators,
  * accounts and their stops, applications. A restore to an earlier moment closes it again. To be run each minute: what
  * was closed after the last export is what a restore may open. Answers how many entries; none writes nothing.
- * @throws ConfigError where the database was restored and is not prepared: its states are not the newest
+ * @throws ConfigError where the database was restored and is not prepared: its states are not the newest; or where the last
+ * export is dated ahead
  */
 export async function exportAudit(env: NodeJS.ProcessEnv = process.env): Promise<number> {
   const config = readConfig(BackupConfig, env);
@@ -39,6 +40,7 @@ export async function exportAudit(env: NodeJS.ProcessEnv = process.env): Promise
     max: 1,
   });
   await expectEntry(db, before?.newest_entry);
+  if (before !== null) await expectPast(db, before.exported_at);
   const since = new Date(before === null ? 0 : Date.parse(before.exported_at) - OVERLAP_MS);
   const exported = await db.snapshot((tx) => readExport(tx, since));
   if (exported.entries.length === 0) return 0;
@@ -67,6 +69,20 @@ async function expectEntry(db: Queryable, id: string | undefined): Promise<void>
       `expected the exported entry ${id}: a restored database is prepared first`,
     );
   }
+}
+
+/**
+ * Entries that are older than an export are taken for exported: those made since the server's clock was set back would
+ * never be.
+ */
+async function expectPast(db: Queryable, exportedAt: string): Promise<void> {
+  const [row] = await db.query<{ isPast: boolean }>(
+    sql`select ${new Date(exportedAt)} <= clock_timestamp() as "isPast"`,
+  );
+  if (row?.isPast === true) return;
+  throw new ConfigError(
+    `expected the clock of the server to be past its last export, ${exportedAt}`,
+  );
 }
 
 /** States of what the entries name; at the first export, of everything that is closed. */

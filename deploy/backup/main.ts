@@ -28,6 +28,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<object>>> = {
     const restored = await restoreBase({ to: path.resolve(to), at });
     return {
       base: restored.base.folder,
+      passed_over: restored.passedOver,
       at: restored.at,
       timeline: restored.timeline,
       segments: restored.segments,
@@ -37,10 +38,17 @@ const COMMANDS: Readonly<Record<string, () => Promise<object>>> = {
   prepare: async () => await prepareRestored(PrepareArguments.parse(values)),
 };
 
-const Moment = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
+/** A moment that is cut would be an earlier one. */
+const FINER_THAN_MS = /\.\d{4}/;
+const Moment = z.iso
+  .datetime({ offset: true })
+  .refine((text) => !FINER_THAN_MS.test(text))
+  .transform((text) => new Date(text));
 const PrepareArguments = z.object({ at: Moment });
 const RestoreArguments = z.object({
-  at: z.union([z.literal('latest'), Moment], { error: 'expected a moment, or latest' }),
+  at: z.union([z.literal('latest'), Moment], {
+    error: 'expected a moment, to the millisecond at most, or latest',
+  }),
   to: z.string(),
 });
 

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -8,6 +8,7 @@ import { generateIdentity, identityToRecipient } from 'age-encryption';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { auditFolder, descriptionPath, listWhole } from './backup-folder.ts';
 import { exportAudit } from './export-audit.ts';
 import { prepareRestored } from './prepare-restored.ts';
 
@@ -184,6 +185,21 @@ test('a restored database is exported only after it was prepared: a key that was
 
   await expect(exportAudit(env)).rejects.toThrow('a restored database is prepared first');
   expect((await prepareRestored({ at }, env)).closed.keys).toEqual([key]);
+  expect(await exportAudit(env)).toBeGreaterThan(0);
+});
+
+test('an export that is dated ahead of the clock of the server ends none behind it in silence', async () => {
+  const key = await aKeyOf(await anApplicationOf(await anAccount()));
+  await audit('key.created', key);
+  await exportAudit(env);
+  const last = descriptionPath(auditFolder(folder), listWhole(auditFolder(folder)).at(-1) ?? '');
+  const text = readFileSync(last, 'utf8');
+  const exported_at = new Date(Date.now() + 3_600_000).toISOString();
+  writeFileSync(last, JSON.stringify({ ...JSON.parse(text), exported_at }));
+
+  await audit('key.revoked', key);
+  await expect(exportAudit(env)).rejects.toThrow(`past its last export, ${exported_at}`);
+  writeFileSync(last, text);
   expect(await exportAudit(env)).toBeGreaterThan(0);
 });
 

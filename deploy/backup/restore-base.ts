@@ -11,8 +11,8 @@ import { z } from 'zod';
 import {
   BASE_ARCHIVE,
   encryptedPath,
-  listBases,
   listWhole,
+  readBases,
   readDescription,
   type StoredBase,
   WalDescription,
@@ -23,6 +23,7 @@ import { readEncrypted } from './encrypted-file.ts';
 import { BackupFolderConfig } from './take-base-backup.ts';
 import { findNeededWal, type Target } from './needed-wal.ts';
 import {
+  findNewestTimeline,
   findTimelineAt,
   holdsBase,
   missingHistories,
@@ -40,6 +41,8 @@ type Owner = { uid: number; gid: number };
 
 export type Restored = {
   base: StoredBase;
+  /** Why other base backups could not be used, which may have been newer. */
+  passedOver: string[];
   /** The moment to which the database is restored. */
   at: Date;
   /** The timeline that the server was on at the moment. */
@@ -64,7 +67,8 @@ export async function restoreBase(
 ): Promise<Restored> {
   const { BACKUP_DIR: home, BACKUP_IDENTITY: identity } = readConfig(RestoreConfig, env);
   const timeline = await timelineAt(home, at, identity);
-  const base = listBases(home).findLast(
+  const { bases, broken } = readBases(home);
+  const base = bases.findLast(
     ({ manifest }) =>
       holdsBase(timeline, manifest) && (at === 'latest' || Date.parse(manifest.ended_at) <= +at),
   );
@@ -84,6 +88,7 @@ export async function restoreBase(
   await rename(draft, to);
   return {
     base,
+    passedOver: broken.map(({ message }) => message),
     at: wal.at,
     timeline: timeline.id,
     segments: wal.names.length,
@@ -98,7 +103,7 @@ async function timelineAt(home: string, at: Target, identity: string): Promise<T
   const timelines = await readTimelines(home, identity);
   const found =
     at === 'latest'
-      ? timelines.at(-1)
+      ? findNewestTimeline(timelines, home)
       : findTimelineAt(at, { timelines, segments: names.filter(isSegment) });
   if (found === undefined) throw new ConfigError('expected an archive that begins before --at');
   return found;

@@ -12,6 +12,7 @@ import {
   type BaseManifest,
   baseFolder,
   manifestPath,
+  readBases,
 } from './backup-folder.ts';
 import { writeDurably, writeEncrypted } from './encrypted-file.ts';
 import { pruneBackups } from './prune-backups.ts';
@@ -72,6 +73,7 @@ export async function takeBaseBackup(env: NodeJS.ProcessEnv = process.env): Prom
   await client.connect();
   try {
     const server = await readServer(client);
+    expectSameCluster(config.BACKUP_DIR, server);
     mkdirSync(baseFolder(config.BACKUP_DIR), { recursive: true, mode: FOLDER_MODE });
     // One that is there belongs to another run of this second.
     mkdirSync(folder, { mode: FOLDER_MODE });
@@ -117,6 +119,18 @@ function tryToDelete(work: () => void): void {
   }
 }
 
+/**
+ * Names of the WAL say nothing of its cluster: where one folder has two of them, a restore would mix them.
+ * @throws ConfigError where the folder has base backups of another cluster
+ */
+function expectSameCluster(home: string, { system_identifier }: ServerFacts): void {
+  const known = readBases(home).bases.at(-1)?.manifest.system_identifier;
+  if (known === undefined || known === system_identifier) return;
+  throw new ConfigError(
+    `expected a folder of its own for cluster ${system_identifier}: this one has backups of ${known}`,
+  );
+}
+
 type ServerFacts = Pick<BaseManifest, 'server_version' | 'system_identifier'>;
 
 /** @throws ConfigError where a copy could not be restored: without its WAL it is worth nothing */
@@ -126,6 +140,8 @@ async function readServer(client: pg.Client): Promise<ServerFacts> {
     const { rows } = await client.query<Record<string, string>>(`SHOW ${name}`);
     return String(Object.values(rows[0] ?? {})[0]);
   };
+  // What a replica archives, and when, is for its primary to say: a copy of it may wait for WAL that never comes.
+  if ((await show('in_hot_standby')) === 'on') throw new ConfigError('expected the primary server');
   if ((await show('archive_mode')) === 'off') {
     throw new ConfigError('expected a server with archive_mode = on');
   }

@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { createPool } from '@pixmesh/postgres/pool';
@@ -77,6 +77,12 @@ describe('after a restore into the same folder', () => {
     expect(await rowsOf(third.url)).toEqual([1, 5, 6, 7]);
   }, 120_000);
 
+  test('a server that recovers is not copied: its primary says what is archived', async () => {
+    await using third = await startReplica();
+    const env = { ...server.env, BACKUP_DATABASE_URL: third.url };
+    await expect(takeBaseBackup(env)).rejects.toThrow('expected the primary server');
+  }, 120_000);
+
   test('the backup is whole', async () => {
     expect((await checkBackup(server.env)).problems).toEqual([]);
   });
@@ -135,6 +141,14 @@ async function startRestored(at: Target, environment: NodeJS.ProcessEnv = {}) {
     ]);
   }, 60_000);
   return { ...started, timeline, at: restoredTo };
+}
+
+/** A server that recovers from the archive for ever. */
+async function startReplica() {
+  const { home, dataFolder } = server.anotherHome('replica');
+  await restoreBase({ to: dataFolder, at: 'latest' }, server.env);
+  renameSync(path.join(dataFolder, 'recovery.signal'), path.join(dataFolder, 'standby.signal'));
+  return await startServer(home);
 }
 
 async function insert(url: string, id: number): Promise<void> {

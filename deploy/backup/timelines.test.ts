@@ -1,7 +1,12 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
 import { describe, expect, test } from 'vitest';
 
-import { findTimelineAt, segmentOn, type Timeline } from './timelines.ts';
-import { segmentName, segmentOf } from './wal-segments.ts';
+import { descriptionPath, walFolder } from './backup-folder.ts';
+import { findNewestTimeline, findTimelineAt, segmentOn, type Timeline } from './timelines.ts';
+import { historyOf, segmentName, segmentOf } from './wal-segments.ts';
 
 const SEGMENT_BYTES = 0x1000000n;
 /** Timeline 2 leaves timeline 1 in the middle of segment 5. */
@@ -51,3 +56,47 @@ describe('the timeline of a moment', () => {
     expect(findTimelineAt(before, { timelines: [second], segments })).toBeUndefined();
   });
 });
+
+describe('the timeline of the end of the archive', () => {
+  const written = {
+    [segmentName(1, 4)]: '2026-11-20T11:00:00Z',
+    [historyOf(2)]: '2026-11-20T12:00:00Z',
+    [segmentName(2, 5)]: '2026-11-20T12:10:00Z',
+  };
+
+  test.each([
+    { of: 'that a restore began', others: {}, expected: second },
+    {
+      of: 'of the server that works, not of a trial beside it',
+      others: { [segmentName(1, 5)]: '2026-11-20T12:20:00Z' },
+      expected: first,
+    },
+    {
+      of: 'that has begun and archived no segment yet',
+      others: { [historyOf(2)]: '2026-11-20T12:30:00Z' },
+      expected: second,
+    },
+  ])('is the one $of', ({ others, expected }) => {
+    const home = mkdtempSync(path.join(tmpdir(), 'pixmesh-timelines-'));
+    try {
+      store(home, { ...written, ...others });
+      expect(findNewestTimeline(timelines, home)).toBe(expected);
+    } finally {
+      rmSync(home, { recursive: true });
+    }
+  });
+
+  test('is none without an archive', () => {
+    expect(findNewestTimeline([], path.join(tmpdir(), 'pixmesh-no-such'))).toBeUndefined();
+  });
+});
+
+/** Descriptions of files that were last written to at these times. */
+function store(home: string, written: Readonly<Record<string, string>>): void {
+  mkdirSync(walFolder(home));
+  const digests = { bytes: 1, sha256: '', plain_bytes: 1, plain_sha256: '' };
+  for (const [name, written_at] of Object.entries(written)) {
+    const description = { ...digests, written_at, archived_at: written_at };
+    writeFileSync(descriptionPath(walFolder(home), name), JSON.stringify(description));
+  }
+}

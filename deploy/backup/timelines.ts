@@ -81,6 +81,23 @@ export function findTimelineAt(
   );
 }
 
+/**
+ * The timeline that was written to last: one that a trial began, and that nobody continued, has a higher number than
+ * that of the server which works.
+ */
+export function findNewestTimeline(
+  timelines: readonly Timeline[],
+  home: string,
+): Timeline | undefined {
+  const folder = walFolder(home);
+  const writtenAt = (name: string) =>
+    Date.parse(readDescription(folder, name, WalDescription).written_at);
+  const newest = listWhole(folder)
+    .map((name) => ({ id: timelineOf(name), at: writtenAt(name) }))
+    .reduce((one, other) => (other.at < one.at ? one : other), { id: 0, at: 0 });
+  return timelines.find(({ id }) => id === newest.id);
+}
+
 /** True where a restore from this base backup can reach the end of the timeline. */
 export function holdsBase({ parts }: Timeline, { timeline, stop_lsn }: BaseManifest): boolean {
   const part = parts.find((one) => one.timeline === timeline);
