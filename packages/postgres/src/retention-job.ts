@@ -9,6 +9,9 @@ const CHECK_INTERVAL_MS = 60 * 60 * 1000;
 /** A drop gives way at once to a transaction that reads, so it is tried again soon. */
 const RETRY = { firstMs: 5_000, maxMs: CHECK_INTERVAL_MS };
 
+/** How many partitions were dropped, and whether nothing is left that should be done soon. */
+export type Kept = { dropped: number; isDone: boolean };
+
 type RetentionOptions = {
   db: Database;
   logger: Logger;
@@ -17,8 +20,8 @@ type RetentionOptions = {
   /** The partitioned tables that it is kept in. */
   tables: readonly string[];
   keepDays: number;
-  /** Makes partitions for what is to come and drops those that are old as a whole; answers how many were dropped. */
-  keep(): Promise<number>;
+  /** Makes partitions for what is to come and drops those that are old as a whole. */
+  keep(): Promise<Kept>;
 };
 
 /**
@@ -36,9 +39,9 @@ export function startRetention(options: RetentionOptions): PollingLoop {
   });
 
   async function turn(): Promise<NextTurn> {
-    const dropped = await keep();
+    const { dropped, isDone } = await keep();
     if (dropped > 0)
       logger.info({ history, dropped, keep_days: keepDays }, 'old partitions dropped');
-    return { pauseMs: CHECK_INTERVAL_MS };
+    return { pauseMs: isDone ? CHECK_INTERVAL_MS : 0 };
   }
 }

@@ -1,5 +1,5 @@
 import type { Database } from '@pixmesh/postgres/pool';
-import { startRetention } from '@pixmesh/postgres/retention-job';
+import { type Kept, startRetention } from '@pixmesh/postgres/retention-job';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { maintainRequestLog } from './requests.sql.ts';
@@ -8,7 +8,10 @@ type RetentionDeps = { db: Database; logger: Logger; keepDays: number };
 
 /** Enforces the retention of the request log in every process; one at a time does it. */
 export function startRequestLogRetention({ db, logger, keepDays }: RetentionDeps): AsyncDisposable {
-  const keep = (): Promise<number> => maintainRequestLog(db, keepDays);
+  const keep = async (): Promise<Kept> => ({
+    dropped: await maintainRequestLog(db, keepDays),
+    isDone: true,
+  });
   return startRetention({
     db,
     logger,

@@ -2,8 +2,7 @@ import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
-/** Rows per statement: locks on them are short. */
-const ENDED_PER_STATEMENT_MAX = 1_000;
+import { ENDED_PER_STATEMENT_MAX, endInSteps } from './end-in-steps.ts';
 
 /** Accounts that a line of the log names. */
 const ACCOUNTS_LOGGED_MAX = 20;
@@ -11,12 +10,13 @@ const ACCOUNTS_LOGGED_MAX = 20;
 /**
  * Ends events that were set aside for as long as events are kept: the partitions that would take them are dropped. Their
  * webhooks are never sent, so that is logged, with whose they were. Reads the whole table, which is short or empty.
+ * Answers whether all of them are ended.
  */
 export async function endOldSetAside(
   { db, logger }: { db: Queryable; logger: Logger },
   keepDays: number,
-): Promise<void> {
-  for (;;) {
+): Promise<boolean> {
+  return await endInSteps(async () => {
     const ended = await endSome(db, keepDays);
     if (ended.length > 0) {
       const accountIds = [...new Set(ended)].slice(0, ACCOUNTS_LOGGED_MAX);
@@ -25,8 +25,8 @@ export async function endOldSetAside(
         'events that were set aside are too old and ended, their webhooks are not sent',
       );
     }
-    if (ended.length < ENDED_PER_STATEMENT_MAX) return;
-  }
+    return ended.length;
+  });
 }
 
 /** Answers the account of each. */

@@ -4,8 +4,7 @@ import { named, sql } from '@pixmesh/postgres/sql';
 import { isDisabled } from '#lanes/disabled-endpoint.sql.ts';
 import { endPicked } from '#lanes/end-picked.sql.ts';
 
-/** Rows per statement: locks on them are short. */
-const ENDED_PER_STATEMENT_MAX = 1_000;
+import { ENDED_PER_STATEMENT_MAX, endInSteps } from './end-in-steps.ts';
 
 /** The endpoint whose lane a row is in, while nothing is sent to it. */
 const disabledEndpoint = sql`select from endpoints where endpoints.id = queue.lane_id and ${isDisabled}`;
@@ -20,10 +19,12 @@ const conditions = {
  * Otherwise it would keep its week, and every week behind it, for all accounts (ADR 0014). What a deleted endpoint
  * leaves is canceled elsewhere. Reads the oldest rows of `queue` by its key: the id of a schedule is its delivery's, so
  * it has the time of the event. Locked rows are left to the next time.
+ * Answers whether all others are ended.
  */
-export async function endOldWaiting(db: Queryable, keepDays: number): Promise<void> {
-  while ((await endSome(db, keepDays, 'skipped')) === ENDED_PER_STATEMENT_MAX);
-  while ((await endSome(db, keepDays, 'failed')) === ENDED_PER_STATEMENT_MAX);
+export async function endOldWaiting(db: Queryable, keepDays: number): Promise<boolean> {
+  const areSkipped = await endInSteps(() => endSome(db, keepDays, 'skipped'));
+  const areFailed = await endInSteps(() => endSome(db, keepDays, 'failed'));
+  return areSkipped && areFailed;
 }
 
 async function endSome(

@@ -44,7 +44,7 @@ async function asOwner({ adminUrl }: TestDatabase): Promise<Database> {
 
 async function enforce(db: Database, keepDays: number, lines: string[] = []): Promise<number> {
   const logger = createLogger('test', 'warn', { write: (line) => void lines.push(line) });
-  return await enforceRetention({ db, logger }, keepDays);
+  return (await enforceRetention({ db, logger }, keepDays)).dropped;
 }
 
 /** A delivery in each of the last weeks, in partitions of its own, as time makes them. */

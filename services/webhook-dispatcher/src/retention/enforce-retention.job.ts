@@ -1,5 +1,5 @@
 import type { Database } from '@pixmesh/postgres/pool';
-import { startRetention } from '@pixmesh/postgres/retention-job';
+import { type Kept, startRetention } from '@pixmesh/postgres/retention-job';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
 import { enforceRetention } from './enforce-retention.sql.ts';
@@ -10,6 +10,6 @@ type RetentionDeps = { db: Database; logger: Logger; keepDays: number };
 
 /** Enforces the retention of events, deliveries and attempts in every process; one at a time does it. */
 export function startHistoryRetention({ db, logger, keepDays }: RetentionDeps): AsyncDisposable {
-  const keep = (): Promise<number> => enforceRetention({ db, logger }, keepDays);
+  const keep = (): Promise<Kept> => enforceRetention({ db, logger }, keepDays);
   return startRetention({ db, logger, history: 'deliveries', tables: TABLES, keepDays, keep });
 }

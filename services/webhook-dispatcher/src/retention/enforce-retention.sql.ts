@@ -1,5 +1,6 @@
 import { dropPartitions, ensurePartitions } from '@pixmesh/postgres/keep-partitions.sql';
 import type { Queryable } from '@pixmesh/postgres/pool';
+import type { Kept } from '@pixmesh/postgres/retention-job';
 import { sql } from '@pixmesh/postgres/sql';
 import type { Logger } from '@pixmesh/telemetry/logger';
 
@@ -8,13 +9,13 @@ import { endOldWaiting } from './end-old-waiting.sql.ts';
 
 /**
  * Makes the partitions of the weeks to come first: they depend on nothing that waits. Then ends what has waited for
- * longer than `keepDays`, and drops the partitions whose every row is older and from which nothing waits. Answers how
- * many tables were dropped.
+ * longer than `keepDays`, and drops the partitions whose every row is older and from which nothing waits. Of
+ * what waits, a turn ends a bounded part.
  */
 export async function enforceRetention(
   deps: { db: Queryable; logger: Logger },
   keepDays: number,
-): Promise<number> {
+): Promise<Kept> {
   const { db } = deps;
   const history = {
     name: 'history',
@@ -23,7 +24,8 @@ export async function enforceRetention(
     drop: sql`drop_old_history_partitions(${keepDays})`,
   };
   await ensurePartitions(db, history);
-  await endOldSetAside(deps, keepDays);
-  await endOldWaiting(db, keepDays);
-  return await dropPartitions(db, history);
+  const areEventsEnded = await endOldSetAside(deps, keepDays);
+  const areDeliveriesEnded = await endOldWaiting(db, keepDays);
+  const dropped = await dropPartitions(db, history);
+  return { dropped, isDone: areEventsEnded && areDeliveriesEnded };
 }
