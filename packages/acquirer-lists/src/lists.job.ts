@@ -30,9 +30,9 @@ export function startListsJob<Item>(deps: {
     ...(signal && { signal }),
     inFlightMax: readings.length,
     sources: [{ take, max: readings.length }],
-    handle: async (cursor) => {
+    handle: async (cursor, stopping) => {
       const reading = byName.get(cursor.name);
-      if (reading) await readList({ db, logger, leaseMs: LEASE_MS }, reading, cursor);
+      if (reading) await readList({ db, logger, leaseMs: LEASE_MS, stopping }, reading, cursor);
     },
     describe: ({ name }) => ({ list: name }),
     parentOf: () => null,

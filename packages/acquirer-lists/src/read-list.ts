@@ -20,6 +20,8 @@ export type ReadListDeps = {
   logger: Logger;
   /** How long a reader that dies is waited for: for one page, after which the lease is renewed. */
   leaseMs: number;
+  /** Aborted where the process is to end: the run ends behind its page, for another one to go on. */
+  stopping?: AbortSignal;
 };
 
 /**
@@ -72,7 +74,7 @@ async function readPages<Item>(
   reading: ListReading<Item>,
   { cursor, run }: { cursor: ListCursor; run: ListRun },
 ): Promise<PagesRead> {
-  const { db, logger, leaseMs } = deps;
+  const { db, logger, leaseMs, stopping } = deps;
   const endPage = run.page + reading.pagesMax;
   for (let page = run.page; page < endPage; page += 1) {
     const outcome = await reading.read({ ...run.window, page });
@@ -87,6 +89,7 @@ async function readPages<Item>(
     }
     await reading.compare(items, unreadable);
     if (!hasMore) return { kind: 'done' };
+    if (stopping?.aborted) return { kind: 'more', page: page + 1 };
     const isOurs = await storeListRun(db, cursor, { run: { ...run, page: page + 1 }, leaseMs });
     if (!isOurs) return { kind: 'lost' };
   }

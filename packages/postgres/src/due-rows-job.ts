@@ -51,8 +51,11 @@ export type DueRowsJobOptions<Row> = {
    * the next, so that one that never ends leaves the others their turns.
    */
   sources: readonly RowSource<Row>[];
-  /** The work on one row; it gives the lease back. What it throws is logged, and its lease ends by itself. */
-  handle(row: Row): Promise<void>;
+  /**
+   * The work on one row; it gives the lease back. What it throws is logged, and its lease ends by itself. Work of many
+   * steps asks between them whether the job takes no more rows.
+   */
+  handle(row: Row, stopping: AbortSignal): Promise<void>;
   /** Fields of a log line about a row: ids only. */
   describe(row: Row): Record<string, string>;
   /** The trace that asked for the work. */
@@ -79,6 +82,8 @@ export type DueRowsJobOptions<Row> = {
 };
 
 export type DueRowsJob<Row> = PollingLoop & {
+  /** Takes no more due rows by itself. */
+  takeNoMore(): void;
   /**
    * Takes up to `max` rows at once, for a caller that leases them with a statement of its own: `take` gets the number
    * of places that are kept for it, 0 where due rows may wait for a place. The rows that it answers are worked on like
@@ -96,20 +101,31 @@ export function startDueRowsJob<Row>(options: DueRowsJobOptions<Row>): DueRowsJo
   const { name, logger, signal = createWakeSignal(), wakesAtEnds = true } = options;
   const pollMs = signal.pollMs ?? POLL_INTERVAL_MS;
   const taking = new Set<Promise<void>>();
-  const work = createRowsInWork(options, () => placeFreed(wakesAtEnds));
+  const noMore = new AbortController();
+  const work = createRowsInWork(options, {
+    stopping: noMore.signal,
+    placeFreed: () => placeFreed(wakesAtEnds),
+  });
   let isStopping = false;
   const sources = options.sources.map((source) => ({ source, ...NOT_ASKED_YET }));
   const loop = startPollingLoop({ name, logger, signal, retry: RETRY, turn });
   return {
     isAlive: loop.isAlive,
+    takeNoMore,
     takeNow: (max, take) => track(taking, takeNow(max, take)),
     [Symbol.asyncDispose]: async () => {
       isStopping = true;
+      takeNoMore();
       await loop[Symbol.asyncDispose]();
       await Promise.allSettled(taking);
       await work.ended();
     },
   };
+
+  function takeNoMore(): void {
+    noMore.abort();
+    loop.stopTurns();
+  }
 
   async function takeNow(
     max: number,
@@ -162,7 +178,7 @@ type RowsInWork<Row> = Pick<JobPlaces, 'room' | 'withoutRoom'> & {
 
 function createRowsInWork<Row>(
   options: DueRowsJobOptions<Row>,
-  placeFreed: () => void,
+  { stopping, placeFreed }: { stopping: AbortSignal; placeFreed: () => void },
 ): RowsInWork<Row> {
   const places = createJobPlaces(options.inFlightMax, options.share ?? anyFree);
   const inFlight = new Set<Promise<void>>();
@@ -178,7 +194,7 @@ function createRowsInWork<Row>(
       // As `accountsInTurn` has it, what belongs to no account is the nil id's.
       const account = options.accountOf?.(row) ?? NIL_ID;
       places.begin(account);
-      const working = continueFrom(options.parentOf(row), () => workOn(options, row));
+      const working = continueFrom(options.parentOf(row), () => workOn(options, row, stopping));
       void track(inFlight, working).then(() => end(account));
     }
     return rows.length;
@@ -213,10 +229,16 @@ function restMs<Row>({ source, lastTakenMs }: AskedSource<Row>): number {
   return (source.intervalMs ?? 0) - (performance.now() - lastTakenMs);
 }
 
-async function workOn<Row>(options: DueRowsJobOptions<Row>, row: Row): Promise<void> {
+async function workOn<Row>(
+  options: DueRowsJobOptions<Row>,
+  row: Row,
+  stopping: AbortSignal,
+): Promise<void> {
   const { name, logger, accountOf, handle } = options;
   try {
-    await runForAccount(accountOf?.(row) ?? OWN_WORK, () => withSpan(name, {}, () => handle(row)));
+    await runForAccount(accountOf?.(row) ?? OWN_WORK, () =>
+      withSpan(name, {}, () => handle(row, stopping)),
+    );
   } catch (error) {
     logger.warn({ err: error, job: name, ...options.describe(row) }, 'work on a due row failed');
   }

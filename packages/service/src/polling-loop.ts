@@ -41,12 +41,17 @@ export type PollingLoop = AsyncDisposable & {
   isAlive(): boolean;
 };
 
+type StoppableLoop = PollingLoop & {
+  /** Begins no more turns. */
+  stopTurns(): void;
+};
+
 /**
  * Turns for as long as the process lives: after each pause, and as soon as its signal is notified. What is notified
  * during a turn is followed by another one, so no hint is lost. It never gives up: a turn that fails is logged once
  * and repeated, at growing intervals, until one succeeds.
  */
-export function startPollingLoop(options: PollingLoopOptions): PollingLoop {
+export function startPollingLoop(options: PollingLoopOptions): StoppableLoop {
   const { name, logger, turn, signal = createWakeSignal(), retry = RETRY_DEFAULT } = options;
   const stopping = new AbortController();
   /** When the current turn began, or the next one is due at the latest. */
@@ -56,12 +61,17 @@ export function startPollingLoop(options: PollingLoopOptions): PollingLoop {
   const running = loop();
   return {
     isAlive: () => performance.now() - turnMs < TURN_MS_MAX,
+    stopTurns,
     [Symbol.asyncDispose]: async () => {
-      stopping.abort();
-      endPause?.();
+      stopTurns();
       await running;
     },
   };
+
+  function stopTurns(): void {
+    stopping.abort();
+    endPause?.();
+  }
 
   async function loop(): Promise<void> {
     if (options.firstPauseMs) await pause(options.firstPauseMs, { isWakeable: true });

@@ -128,6 +128,24 @@ test('what takes work from others begins when all parts have started', async () 
   expect(order).toEqual(['http listens', 'takes work']);
 });
 
+test('no part takes more work by itself from the beginning of a stop, before any part is stopped', async () => {
+  const service = await aService(({ use }) => {
+    const takeNoMore = (name: string) => () => void stopped.push(`${name} takes no more`);
+    use('sender', { ...aPart('sender'), takeNoMore: takeNoMore('sender') });
+    use('checks', { ...aPart('checks'), takeNoMore: takeNoMore('checks') });
+    use('http', { ...aPart('http'), drain: async () => void stopped.push('callers') });
+  });
+  await service.stop({ reason: 'signal', signal: 'SIGTERM' });
+  expect(stopped).toEqual([
+    'sender takes no more',
+    'checks takes no more',
+    'callers',
+    'http',
+    'checks',
+    'sender',
+  ]);
+});
+
 test('connections of callers end before any part stops, where a process ends', async () => {
   const service = await aService(({ use }) => {
     use('pool', aPart('pool'));

@@ -33,6 +33,11 @@ type Part = AsyncDisposable & {
   isAlive?: () => boolean;
   /** Called once, when all parts have started: what takes work from other processes begins here. */
   onReady?: () => void;
+  /**
+   * Called once, when the stop begins: it takes no more work by itself. What all parts have in hand then ends at the
+   * same time, and not part by part.
+   */
+  takeNoMore?: () => void;
   /** A part with callers lets them go before anything is stopped that they need. */
   drain?: () => Promise<void>;
 };
@@ -61,8 +66,8 @@ export type RunningService<Answer extends Started> = AsyncDisposable &
 /**
  * The frame of every service: its parts are started in the order of their dependencies, then health, which outlives
  * them, then what takes work from other processes. It is alive while every part that can tell is alive, and ready while
- * its own check says so. When it stops, it first says that it is not ready, then ends its connections to callers, then
- * stops the parts in reverse order, and health last. Where a part cannot be started, nothing is left running.
+ * its own check says so. When it stops, it first says that it is not ready and takes no more work by itself, then ends
+ * its connections to callers, then stops the parts in reverse order, and health last. Where a part cannot be started, nothing is left running.
  */
 export async function startService<Answer extends Started>(
   options: ServiceOptions,
@@ -113,6 +118,7 @@ function stopOnce(running: {
   async function stop(cause: StopCause): Promise<void> {
     logger.info(cause, 'service stopping');
     health.setNotReady();
+    for (const part of parts) part.takeNoMore?.();
     if (cause.reason !== DISPOSED) {
       stops.use('callers', { [Symbol.asyncDispose]: drainAll }, CALLERS_STOP_MS_MAX);
     }

@@ -61,7 +61,7 @@ async function lease(name = 'received'): Promise<ListCursor> {
   return cursor;
 }
 
-async function run(cursor?: ListCursor): Promise<void> {
+async function run(cursor?: ListCursor, stopping?: AbortSignal): Promise<void> {
   const deps: ReceivedReadingsDeps = {
     db: database.db,
     logger: createLogger('charges', 'warn', { write: (line) => void logLines.push(line) }),
@@ -81,7 +81,7 @@ async function run(cursor?: ListCursor): Promise<void> {
   const leased = cursor ?? (await lease());
   const reading = receivedReadings(deps).find(({ name }) => name === leased.name);
   if (!reading) throw new Error(`${leased.name} is no reading`);
-  await readList({ ...deps, leaseMs: LEASE_MS }, reading, leased);
+  await readList({ ...deps, leaseMs: LEASE_MS, ...(stopping && { stopping }) }, reading, leased);
 }
 
 /** Returns are append-only for the service itself. */
@@ -157,6 +157,18 @@ test('the pages of a reader that died are not read again, and its lease lasted w
   answer = aListOf(6);
   await run();
   expect(pagesAsked()).toEqual([0, 1, 2, 3, 3, 4, 5]);
+  expect([await hoursBehind(), await noticed()]).toEqual([0, 6]);
+});
+
+test('a reader whose process is to end stops behind its page, and another one goes on there at once', async () => {
+  const stopping = new AbortController();
+  answer = async (window) => {
+    if (window.page === 2) stopping.abort();
+    return await aListOf(6)(window);
+  };
+  await run(await lease(), stopping.signal);
+  await run();
+  expect(pagesAsked()).toEqual([0, 1, 2, 3, 4, 5]);
   expect([await hoursBehind(), await noticed()]).toEqual([0, 6]);
 });
 

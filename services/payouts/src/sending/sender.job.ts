@@ -1,8 +1,7 @@
 import { createContention } from '@pixmesh/fair-share/contention';
 import { createGroups } from '@pixmesh/fair-share/groups';
 import { inTurn, type InTurn } from '@pixmesh/postgres/accounts-in-turn';
-import { startDueRowsJob } from '@pixmesh/postgres/due-rows-job';
-import type { PollingLoop } from '@pixmesh/service/polling-loop';
+import { type DueRowsJob, startDueRowsJob } from '@pixmesh/postgres/due-rows-job';
 import type { WakeSignal } from '@pixmesh/service/wake-signal';
 
 import { type Claim, claimDue } from './claim-due.sql.ts';
@@ -26,7 +25,7 @@ type SenderDeps = SendingDeps & {
   slots: number;
 };
 
-export type Sender = PollingLoop & { sendAtOnce: SendAtOnce };
+export type Sender = Omit<DueRowsJob<TimedClaim>, 'takeNow'> & { sendAtOnce: SendAtOnce };
 
 /**
  * Sends due payouts for as long as the process lives. Calls in flight are bounded by the slots over all
@@ -67,6 +66,7 @@ export function startSender(deps: SenderDeps): Sender {
   });
   return {
     isAlive: job.isAlive,
+    takeNoMore: job.takeNoMore,
     sendAtOnce,
     [Symbol.asyncDispose]: () => disposeInTurn(job, held),
   };
