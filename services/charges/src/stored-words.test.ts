@@ -166,13 +166,13 @@ test('reconciliation keeps the names under which breaks are stored', () => {
   expect(chargesChecks({} as never).map(({ name }) => name)).toEqual([
     'received',
     'credit',
-    'charge_state',
     'dispute',
     'refund',
     'history',
     'delivery',
     'outbox',
     'dead_letter',
+    'charge_state',
   ]);
 });
 

@@ -55,13 +55,13 @@ test('charges that were paid and credited are clean, in full and incrementally',
   expect(full.checks.map(({ name }) => name)).toEqual([
     'received',
     'credit',
-    'charge_state',
     'dispute',
     'refund',
     'history',
     'delivery',
     'outbox',
     'dead_letter',
+    'charge_state',
   ]);
   expect(comparedOf(full, 'received')).toBe(2);
   expect(comparedOf(full, 'credit')).toBe(2);

@@ -28,12 +28,13 @@ export function chargesChecks(deps: ChargesChecksDeps): Check[] {
   return [
     receivedCheck(deps),
     creditCheck(deps),
-    chargeStateCheck(deps),
     disputeCheck(deps),
     refundCheck(deps),
     historyCheck(deps),
     deliveryCheck({ ...deps, topic: TOPICS.chargesEvents, types: EVENT_TYPES }),
     outboxCheck({ db: deps.db, numbered: { topic: TOPICS.chargesEvents, counters } }),
     deadLetterCheck(deps),
+    // The last: in a full run it asks the acquirer for each charge, which may take longer than its process lives.
+    chargeStateCheck(deps),
   ];
 }
