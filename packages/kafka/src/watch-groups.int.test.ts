@@ -1,3 +1,4 @@
+import { brokerAcls } from '@pixmesh/contracts/internal/broker-rights';
 import { type Topic, TOPICS } from '@pixmesh/contracts/topics';
 import { newId } from '@pixmesh/kernel/ids';
 import { startBrokerProxy } from '@pixmesh/testkit/broker-proxy';
@@ -6,7 +7,8 @@ import { testBroker } from '@pixmesh/testkit/test-infra';
 import { Partitioners } from 'kafkajs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { createKafka } from './kafka-client.ts';
+import { addAcls } from './acls.ts';
+import { createKafka, withAdmin } from './kafka-client.ts';
 import { startTestMesh, type TestMesh } from './testing/test-mesh.ts';
 import { watchGroups } from './watch-groups.ts';
 
@@ -37,7 +39,23 @@ async function readLags(own: Watched, groupIds: readonly string[], topics?: read
   }, NEXT_ANSWER_MS);
 }
 
-/** As if they had been sent so long ago. */
+/** With a topic whose messages have the producer's time, so that one can be old. */
+async function startOldMesh() {
+  const own = await startTestMesh();
+  const topicPrefix = `${own.topicPrefix}old.`;
+  const topic = topicPrefix + TOPIC;
+  const configEntries = [{ name: 'message.timestamp.type', value: 'CreateTime' }];
+  const deploy = { ...own.options, ...testBroker('deploy') };
+  await addAcls(deploy, brokerAcls({ prefix: topicPrefix, tools: false }));
+  await withAdmin(createKafka(deploy), async (admin) => {
+    const topics = [{ topic, numPartitions: 2, configEntries }];
+    await admin.createTopics({ topics, waitForLeaders: false });
+    await eventually(() => admin.fetchTopicMetadata({ topics: [topic] }));
+  });
+  return { ...own, topicPrefix };
+}
+
+/** As if they had been sent so long ago; only `startOldMesh` has such a topic. */
 async function sendOld(topicPrefix: string, ...agesSeconds: readonly number[]): Promise<void> {
   const createPartitioner = Partitioners.DefaultPartitioner;
   const producer = createKafka(mesh.options).producer({ createPartitioner });
@@ -90,27 +108,28 @@ test.each([
 ])(
   'of messages that are $sent seconds old the age is $ageSeconds: the largest step that the oldest has passed',
   async ({ sent, messages, ageSeconds }) => {
-    await using own = await startTestMesh();
+    await using own = await startOldMesh();
     await sendOld(own.topicPrefix, ...sent);
     expect(await readLags(own, [newId()])).toMatchObject([{ messages, ageSeconds }]);
   },
 );
 
 test('what has been handled does not count for the age', async () => {
-  await using own = await startTestMesh();
+  await using own = await startOldMesh();
+  const { topicPrefix } = own;
   const groupId = newId();
-  await sendOld(own.topicPrefix, 7_000);
-  const { consumer, parked } = own.consume(async () => undefined, { groupId });
+  await sendOld(topicPrefix, 7_000);
+  const { consumer, parked } = own.consume(async () => undefined, { groupId, topicPrefix });
   await eventually(() => expect(parked).toHaveLength(1), NEXT_ANSWER_MS);
   await consumer.stop();
-  await sendOld(own.topicPrefix, 100);
+  await sendOld(topicPrefix, 100);
   expect(await readLags(own, [groupId])).toMatchObject([{ messages: 1, ageSeconds: 90 }]);
 });
 
 test('the right to describe is enough: the gateway, which may read no message of a group, sees how far it is', async () => {
-  await using own = await startTestMesh();
-  await sendOld(own.topicPrefix, 100);
+  await using own = await startOldMesh();
   const { topicPrefix } = own;
+  await sendOld(topicPrefix, 100);
   const gateway = { topicPrefix, options: { ...own.options, ...testBroker('gateway') } };
   expect(await readLags(gateway, ['charges.ledger-events'])).toMatchObject([
     { messages: 1, ageSeconds: 90 },
