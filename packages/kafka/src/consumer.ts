@@ -94,7 +94,7 @@ export function startConsumer(options: ConsumerOptions): RunningConsumer {
 
   /** From here on the library reconnects by itself, or reports that it has given up. */
   async function run(consumer: Consumer): Promise<void> {
-    const offsets = createOffsetCommitter(consumer);
+    const offsets = createOffsetCommitter(consumer, options);
     activity.watch(consumer, (error) => {
       if (!isRefusedAccess(error)) return options.onFatal(error);
       logUnconnected(options, error);

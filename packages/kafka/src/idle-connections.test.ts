@@ -8,6 +8,7 @@ beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
 const REQUEST_TIMEOUT_MS = 4_000;
+const HOUR_MS = 3_600_000;
 const SILENT = { debug: () => undefined };
 
 type Library = InstanceType<ReturnType<typeof requestQueueClass>> & {
@@ -79,6 +80,21 @@ test('a request without an answer ends within half a second after its limit, and
   expect(failed).toEqual([]);
   await vi.advanceTimersByTimeAsync(510);
   expect([failed, sent]).toEqual([[1], [1, 2]]);
+  queue.destroy();
+});
+
+test.each([
+  { step: 'ahead', stepMs: HOUR_MS },
+  { step: 'back', stepMs: -HOUR_MS },
+])('a clock that is set $step moves no limit of a request', async ({ stepMs }) => {
+  const { queue, push, failed } = openQueue();
+  queue.scheduleRequestTimeoutCheck();
+  push(1);
+  vi.setSystemTime(Date.now() + stepMs);
+  await vi.advanceTimersByTimeAsync(REQUEST_TIMEOUT_MS);
+  expect(failed).toEqual([]);
+  await vi.advanceTimersByTimeAsync(510);
+  expect(failed).toEqual([1]);
   queue.destroy();
 });
 

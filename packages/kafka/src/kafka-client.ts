@@ -9,6 +9,7 @@ import { pino } from 'pino';
 import type { BrokerAccess, KafkaSecurity } from './broker-access.ts';
 import { dropEmptyPartitions } from './filled-partitions.ts';
 import { restIdleConnections } from './idle-connections.ts';
+import { keepHeartbeatsSteady } from './steady-heartbeats.ts';
 
 const CONNECTION_TIMEOUT_MS = 3_000;
 const REQUEST_TIMEOUT_MS = 4_000;
@@ -37,6 +38,7 @@ export type KafkaOptions = BrokerAccess & {
 
 dropEmptyPartitions();
 restIdleConnections();
+keepHeartbeatsSteady();
 
 /** The one way to a broker: Nagle off, explicit timeouts, and the library's noise kept out of our log. */
 export function createKafka(options: KafkaOptions, requestTimeout = REQUEST_TIMEOUT_MS): Kafka {

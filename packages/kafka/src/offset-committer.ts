@@ -1,4 +1,5 @@
 import { within } from '@pixmesh/kernel/within';
+import type { Logger } from '@pixmesh/telemetry/logger';
 import type { Consumer } from 'kafkajs';
 
 /**
@@ -19,13 +20,19 @@ export type OffsetCommitter = {
  */
 export function createOffsetCommitter(
   consumer: Pick<Consumer, 'commitOffsets' | 'on' | 'events'>,
+  { groupId, logger }: { groupId: string; logger: Logger },
 ): OffsetCommitter {
   const pending = new Map<string, { topic: string; partition: number; offset: string }>();
   let committing: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | null = null;
   let isStopped = false;
-  // A partition may have gone to another member, whose offset ours would put back.
-  consumer.on(consumer.events.GROUP_JOIN, () => pending.clear());
+  /** The broker has dropped this member, which goes on as one until its next heartbeat. */
+  let isDropped = false;
+  consumer.on(consumer.events.GROUP_JOIN, () => {
+    // A partition may have gone to another member, whose offset ours would put back.
+    pending.clear();
+    isDropped = false;
+  });
   return {
     resolved: (topic, partition, offset) => {
       pending.set(`${topic}/${partition}`, { topic, partition, offset: String(offset + 1n) });
@@ -55,6 +62,20 @@ export function createOffsetCommitter(
     const offsets = [...pending.values()];
     pending.clear();
     // Refused after a rebalance: the partition's new owner repeats the messages, without effect.
-    await consumer.commitOffsets(offsets).catch(() => undefined);
+    await consumer.commitOffsets(offsets).catch(logDropped);
   }
+
+  /** Once until it has joined again. */
+  function logDropped(error: unknown): void {
+    if (isDropped || !isUnknownMember(error)) return;
+    isDropped = true;
+    logger.warn({ err: error, group_id: groupId }, 'offsets not committed: no member of the group');
+  }
+}
+
+function isUnknownMember(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if ((cause as { type?: unknown }).type === 'UNKNOWN_MEMBER_ID') return true;
+  }
+  return false;
 }
