@@ -112,6 +112,7 @@ create table send_slots (
   slot integer not null,
   lease_token uuid,
   lease_until timestamp(3) with time zone,
+  waits_for uuid,
   constraint send_slots_pkey PRIMARY KEY (slot)
 );
 

@@ -10,6 +10,7 @@ test('periods default to those of production', () => {
     ACQUIRER_TIMEOUT_MS: 4_000,
     REQUEST_TIMEOUT_MS: 9_000,
     SEND_SLOTS: 8,
+    SEND_WAIT_MS: 0,
     READ_BACK_INTENT_MS: 10_000,
     READ_BACK_INTENT_MS_MAX: 30_000,
     READ_BACK_UNKNOWN_MS: 5_000,
@@ -33,6 +34,8 @@ test.each([
   ['SEND_SLOTS', '0', 'expected a number from 1 to 64'],
   ['SEND_SLOTS', '65', 'expected a number from 1 to 64'],
   ['SEND_SLOTS', '1.5', 'expected a number from 1 to 64'],
+  ['SEND_WAIT_MS', '-1', 'expected a number from 0 to 300000'],
+  ['SEND_WAIT_MS', '300001', 'expected a number from 0 to 300000'],
   ['LEDGER_URL', 'http://ledger', 'expected an https:// URL'],
   ['READ_BACK_INTENT_MS', '-1', 'expected a number of milliseconds above 0'],
 ])('%s=%s is refused with one line that names it', (name, value, expected) => {

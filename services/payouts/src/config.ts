@@ -12,7 +12,8 @@ import { z } from 'zod';
 
 /** More calls to the acquirer at once than this help nobody: they only wait for each other there. */
 const SEND_SLOTS_MAX = 64;
-const SLOTS_EXPECTED = `expected a number from 1 to ${SEND_SLOTS_MAX}`;
+/** One payout that rests at the acquirer, for an hour at most, must not hold up all others for longer than this. */
+const SEND_WAIT_MS_MAX = 300_000;
 
 /** Settings of the payouts service. Periods default to production's; a laptop shortens them. */
 export const PayoutsConfig = z
@@ -34,12 +35,12 @@ export const PayoutsConfig = z
     /** Upper bound of a request from the gateway. */
     REQUEST_TIMEOUT_MS: milliseconds(9_000),
     /** Calls to the acquirer without an answer yet, over all replicas (decision 132). */
-    SEND_SLOTS: z.coerce
-      .number({ error: SLOTS_EXPECTED })
-      .int({ error: SLOTS_EXPECTED })
-      .min(1, { error: SLOTS_EXPECTED })
-      .max(SEND_SLOTS_MAX, { error: SLOTS_EXPECTED })
-      .default(8),
+    SEND_SLOTS: numberFrom(1, SEND_SLOTS_MAX).default(8),
+    /**
+     * How long a slot waits after its call for the end of the payout that it has sent; then it serves the next one all
+     * the same. 0: it does not wait (decision 132).
+     */
+    SEND_WAIT_MS: numberFrom(0, SEND_WAIT_MS_MAX).default(0),
     /** First and longest distance between status checks: of an intent that its call left behind, */
     READ_BACK_INTENT_MS: milliseconds(10_000),
     READ_BACK_INTENT_MS_MAX: milliseconds(30_000),
@@ -63,6 +64,11 @@ export const PayoutsConfig = z
   })
   .superRefine(checkAcquirerSettings);
 export type PayoutsConfig = z.output<typeof PayoutsConfig>;
+
+function numberFrom(min: number, max: number) {
+  const error = `expected a number from ${min} to ${max}`;
+  return z.coerce.number({ error }).int({ error }).min(min, { error }).max(max, { error });
+}
 
 /** The periods of routine status checks of payouts in one state. */
 export function checkPeriods(config: PayoutsConfig, of: 'INTENT' | 'UNKNOWN' | 'ACCEPTED') {

@@ -70,8 +70,8 @@ export async function startPayouts(config: PayoutsConfig) {
     const outbox = startOutbox({ ...messaging, produces: PRODUCES, signal, resendMs });
     use('outbox', outbox, OUTBOX_STOP_MS_MAX);
     const sending = createSendingDeps({ config, db, writes, logger, acquirer, signals });
-    const slots = config.SEND_SLOTS;
-    const sender = use('sender', startSender({ ...sending, slots, signal: signals.sender }));
+    const slots = { slots: config.SEND_SLOTS, slotWaitMs: config.SEND_WAIT_MS };
+    const sender = use('sender', startSender({ ...sending, ...slots, signal: signals.sender }));
     const intents = {
       ...sending,
       commits: createIntentCommits(writes),

@@ -11,7 +11,7 @@ import { createNewIntents } from '#creation/intents.sql.ts';
 import { createPayoutMoves } from '#payouts/move-payouts.sql.ts';
 import type { PayoutRow } from '#payouts/payout-row.ts';
 import { claimDue } from '#sending/claim-due.sql.ts';
-import { ensureSlots } from '#sending/send-slots.sql.ts';
+import { ensureSlots, letSlotWait } from '#sending/send-slots.sql.ts';
 import { acceptance } from '#settlement/accept-payout.ts';
 import { leaseNamedPayouts } from '#status-check/callback-checks.sql.ts';
 import { stopPayouts } from '#stops/stop-payouts.ts';
@@ -113,6 +113,23 @@ test('however many accounts are stopped, a claim reads the payouts of as many ot
     return await countRowsRead(tx);
   });
   expect(read).toBeLessThan(others * SLOTS);
+});
+
+test('of slots that wait a claim reads the payouts that they wait for, and no others', async () => {
+  await using own = await createTestDatabase('payouts');
+  await using pool = createPool({ url: own.url, applicationName: 'test', max: 1, plansOnce: true });
+  await ensureSlots(own.db, SLOTS);
+  expect(await claimDue(pool, CLAIM)).toEqual([]);
+  await fillPayouts(own.db, { accountId: newId(), rows: ROWS });
+  await storeDuePayouts(own.db, SLOTS + 1);
+  for (const claimed of await claimDue(own.db, CLAIM)) {
+    await letSlotWait(own.db, claimed, { payoutId: claimed.payout.id, waitMs: LEASE_MS });
+  }
+  const read = await pool.transaction(async (tx) => {
+    expect(await claimDue(tx, CLAIM)).toEqual([]);
+    return await countRowsRead(tx);
+  });
+  expect(read).toBeLessThanOrEqual(READ_MAX + 2 * SLOTS);
 });
 
 test('ten thousand due payouts of an account that is left out are read by no claim, and hold up none', async () => {

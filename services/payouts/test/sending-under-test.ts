@@ -24,7 +24,7 @@ import { createLedgerAnswers } from './ledger-answers.ts';
 
 export type SendingUnderTest = Awaited<ReturnType<typeof startSendingUnderTest>>;
 
-type WorkersDeps = SendingDeps & StatusCheckDeps & { slots: number };
+type WorkersDeps = SendingDeps & StatusCheckDeps & { slots: number; slotWaitMs: number };
 
 /** Shorter than any fault's delay, longer than a busy machine needs for a call. */
 const ACQUIRER_TIMEOUT_MS = 1_000;
@@ -90,6 +90,7 @@ function dependencies(
     // Calls begin at once here.
     callMs: ACQUIRER_TIMEOUT_MS,
     slots: 8,
+    slotWaitMs: 0,
     keepSlot: (claim) => releaseSlots(db, [claim]),
     refusalWaitMs: 1_500,
     intentChecks: { firstMs: 100, maxMs: 200 },

@@ -86,7 +86,9 @@ export async function claimDue(db: Queryable, options: ClaimOptions): Promise<Cl
         ),
         held as (
           update send_slots
-          set lease_token = ${slotToken}::uuid, lease_until = now() + ${slotLeaseMs}::int * interval '1 ms'
+          set lease_token = ${slotToken}::uuid,
+              lease_until = now() + ${slotLeaseMs}::int * interval '1 ms',
+              waits_for = null
           from taken
           where slot = taken.free_slot
         )
@@ -130,7 +132,11 @@ function rankedDue({ limit, after, except = [] }: ClaimOptions): Statement {
     )`;
 }
 
-/** The CTE `free_slots`: those that the caller holds are free for it. */
+/**
+ * The CTE `free_slots`: those that the caller holds are free for it, and one that no call has is free as soon as what
+ * became of the payout that it waits for is known. That payout is looked up by primary key; `exists` instead was planned
+ * as a hash of all payouts while the table was empty.
+ */
 function freeSlots({ limit, slots, held = [] }: ClaimOptions): Statement {
   return sql`
     free_slots as (
@@ -145,6 +151,7 @@ function freeSlots({ limit, slots, held = [] }: ClaimOptions): Statement {
               ${held.map((one) => one.slotToken)}::uuid[]
             )
           )
+          or (lease_token is null and (select ${IS_KNOWN} from payouts where id = waits_for))
         )
         and not ${IS_ALL_STOPPED}
       order by slot
@@ -155,6 +162,9 @@ function freeSlots({ limit, slots, held = [] }: ClaimOptions): Statement {
 
 /** Payouts that wait for a sender. */
 const IS_DUE = sql`send_at <= now()`;
+
+/** What became of the last call of a payout: the payout has ended, or is to be sent again. */
+const IS_KNOWN = sql`(status <> 'processing' or send_at is not null)`;
 
 type ClaimRecord = PayoutRecord & { former_put_at: Date | null; free_slot: number };
 

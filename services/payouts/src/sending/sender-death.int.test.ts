@@ -180,3 +180,13 @@ test('a callback makes the check come at once, and the ledger completes the payo
   expect(await mesh.db.query(sql`select code from dead_letters`)).toEqual([]);
   expect(await service.stop()).toBe(0);
 });
+
+test('with SEND_WAIT_MS the slot of an order waits for its payout', async () => {
+  await using service = await startPayoutsProcess(mesh, settings({ SEND_WAIT_MS: '60000' }));
+  const id = await aDuePayout();
+  await eventually(async () => {
+    const [slot] = await mesh.db.query(sql`select waits_for from send_slots where slot = 1`);
+    expect(slot).toEqual({ waits_for: id });
+  });
+  expect(await service.stop()).toBe(0);
+});

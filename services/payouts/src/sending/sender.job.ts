@@ -8,7 +8,7 @@ import { type Claim, claimDue } from './claim-due.sql.ts';
 import { createHeldSlots, type HeldSlot } from './held-slots.ts';
 import { createSendAtOnce, type SendAtOnce } from './send-at-once.ts';
 import { sendPayout } from './send-payout.ts';
-import { ensureSlots } from './send-slots.sql.ts';
+import { ensureSlots, letSlotWait } from './send-slots.sql.ts';
 import type { SendingDeps } from './sending-deps.ts';
 import { START_MARGIN_MS, timed, type TimedClaim } from './timed-claim.ts';
 
@@ -23,6 +23,8 @@ type SenderDeps = SendingDeps & {
   signal: WakeSignal;
   /** Calls without an answer yet, over all replicas (decision 132). */
   slots: number;
+  /** How long a slot waits for the end of the payout that it has sent; 0: not at all. */
+  slotWaitMs: number;
 };
 
 export type Sender = Omit<DueRowsJob<TimedClaim>, 'takeNow'> & { sendAtOnce: SendAtOnce };
@@ -30,10 +32,11 @@ export type Sender = Omit<DueRowsJob<TimedClaim>, 'takeNow'> & { sendAtOnce: Sen
 /**
  * Sends due payouts for as long as the process lives. Calls in flight are bounded by the slots over all
  * replicas; accounts take turns (decision 132), and beside each other they send in groups (ADR 0023). Slots are few, and
- * claims leave none free for the next account (ADR 0024).
+ * claims leave none free for the next account (ADR 0024). With `slotWaitMs` no slot is kept between two calls, so that
+ * all that is sent is claimed.
  */
 export function startSender(deps: SenderDeps): Sender {
-  const { db, logger, slots, signal, acquirerTimeoutMs } = deps;
+  const { db, logger, slots, slotWaitMs, signal, acquirerTimeoutMs } = deps;
   const callMs = acquirerTimeoutMs + START_MARGIN_MS;
   const held = createHeldSlots({ db, logger, callMs });
   const contention = createContention();
@@ -49,7 +52,7 @@ export function startSender(deps: SenderDeps): Sender {
     inFlightMax: slots,
     sources: [{ take: inTurn(take), max: slots }],
     handle: (claim) =>
-      sendPayout({ ...deps, keepSlot: async () => keepSlot(claim) }, claim, claim.callBeforeMs),
+      sendPayout({ ...deps, keepSlot: () => callEnded(claim) }, claim, claim.callBeforeMs),
     leaveOut: groups.waiting,
     wakesAtEnds: false,
     describe: (claim) => ({ payout_id: claim.payout.id }),
@@ -76,7 +79,8 @@ export function startSender(deps: SenderDeps): Sender {
     haveSlots = true;
     const own = held.takeAll();
     const begunMs = performance.now();
-    const leases = { leaseMs: callMs, slotLeaseMs: callMs + SLOT_HOLD_MS };
+    // A sender that dies in a call leaves its slot waiting, too.
+    const leases = { leaseMs: callMs, slotLeaseMs: callMs + (slotWaitMs || SLOT_HOLD_MS) };
     let claims: Claim[] = [];
     // A call that ends during the claim frees a slot that the claim does not see.
     mayWaitForSlots = true;
@@ -90,6 +94,14 @@ export function startSender(deps: SenderDeps): Sender {
     for (const { payout } of claims) groups.note(payout.accountId);
     const untilMs = begunMs + leases.slotLeaseMs;
     return claims.map((claim) => timed({ ...claim, untilMs }, begunMs, acquirerTimeoutMs));
+  }
+
+  async function callEnded(claim: TimedClaim): Promise<void> {
+    if (slotWaitMs === 0) return keepSlot(claim);
+    const wait = { payoutId: claim.payout.id, waitMs: slotWaitMs };
+    await letSlotWait(db, claim, wait).catch((error: unknown) => {
+      logger.warn({ err: error }, 'send slot does not wait for its payout, its lease will end');
+    });
   }
 
   function keepSlot({ slot, slotToken, untilMs }: HeldSlot): void {
