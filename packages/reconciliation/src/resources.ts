@@ -38,19 +38,22 @@ export function createResources<T extends { id: string }>(
       for (const { id } of walked) notWalked.delete(id);
       yield walked;
     }
-    if (notWalked.size > 0) yield await resources.find([...notWalked]);
+    yield* find([...notWalked]);
   }
 
   async function* changed({ knownIds }: Scope, since: Date): AsyncGenerator<T[]> {
     const sieve = createSieve();
-    const walked = await walk.next();
-    sieve.fresh(walked.map(({ id }) => id));
-    yield walked;
-    const known = knownIds.filter(isResourceId);
-    const touched = (await resources.touchedSince?.(since)) ?? [];
-    yield await resources.find(sieve.fresh([...known, ...touched]));
-    for await (const keys of changedKeys(db, topic, since)) {
-      yield await resources.find(sieve.fresh(keys));
+    // First, so that they are kept before others where there are too many.
+    yield* find(sieve.fresh(knownIds.filter(isResourceId)));
+    yield (await walk.next()).filter(({ id }) => sieve.isNew(id));
+    yield* find(sieve.fresh((await resources.touchedSince?.(since)) ?? []));
+    for await (const keys of changedKeys(db, topic, since)) yield* find(sieve.fresh(keys));
+  }
+
+  /** However many they are, a page at a time. */
+  async function* find(ids: readonly string[]): AsyncGenerator<T[]> {
+    for (let start = 0; start < ids.length; start += pageSize) {
+      yield await resources.find(ids.slice(start, start + pageSize));
     }
   }
 }
