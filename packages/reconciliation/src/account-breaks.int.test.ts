@@ -85,6 +85,16 @@ test('a flood of others hides none, and a flood of them stands as one break of a
   });
 });
 
+test('one that is found after a flood of others is kept beside them', async () => {
+  start();
+  const others = Array.from({ length: 1_500 }, (_, index) => aBreak(`other-${index}`, null));
+  found = others;
+  await reconciliation.runNow();
+  found = [...others, aBreak('late')];
+  await reconciliation.runNow();
+  expect((await reconciliation.accountBreaks()).map(({ id }) => id)).toEqual(['late']);
+});
+
 test('a flood that grows is a new break each time; one that stays, shrinks or comes back is none', async () => {
   start();
   const flood = Array.from({ length: 1_500 }, (_, index) => aBreak(`one-${index}`));

@@ -2,6 +2,7 @@ import type { Transaction } from '@pixmesh/postgres/pool';
 import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
 import type { FoundBreak } from './check.ts';
+import { BREAKS_MAX } from './choose-kept.ts';
 
 /**
  * The id of the difference that says that a check has to compare everything: a full run has failed, or more was found
@@ -20,12 +21,17 @@ export type StoredBreaks = {
   pending: number;
   /** Those of them that are past their window, and were found for the first time. */
   unconfirmed: BreakKey[];
+  /** How many were new, and found the check full. */
+  refused: number;
 };
 
 /**
  * Writes what a check found: new differences begin now, known ones keep their `since`. The window counts from the
  * change, by the clock of either side, but never from later than the first run that saw the difference; a break is what
  * is past it and was seen `confirmMs` ago already. A side that could not be read is one at once.
+ *
+ * Where a check has as many as are kept of one run, nothing new is added. Those that name an account, and stop its
+ * payouts, are counted apart, so that no flood of others keeps them out.
  */
 export async function storeBreaks(
   tx: Transaction,
@@ -36,6 +42,13 @@ export async function storeBreaks(
     named(
       'reconciliation_store_breaks',
       sql`
+        with room as (
+          select
+            count(account_id) < ${BREAKS_MAX} as for_named,
+            count(*) - count(account_id) < ${BREAKS_MAX} as for_others
+          from reconciliation_breaks
+          where check_name = ${checkName}
+        )
         insert into reconciliation_breaks as stored
           (check_name, kind, id, expected, found, amount, account_id, changed_at, is_pending)
         select distinct on (kind, id)
@@ -50,6 +63,14 @@ export async function storeBreaks(
           ${batch.breaks.map((item) => item.accountId ?? null)}::uuid[],
           ${batch.breaks.map((item) => item.changedAt ?? null)}::timestamptz[]
         ) as item (kind, id, expected, found, amount, account_id, changed_at)
+        cross join room
+        where case when account_id is null then for_others else for_named end
+          or id in (${checkName}, ${incompleteIdOf(checkName)})
+          or exists (
+            select
+            from reconciliation_breaks as known
+            where known.check_name = ${checkName} and known.kind = item.kind and known.id = item.id
+          )
         order by kind, id
         on conflict (check_name, kind, id) do update
         set expected = excluded.expected,
@@ -64,10 +85,12 @@ export async function storeBreaks(
     ),
   );
   const pending = rows.filter((row) => row.is_pending);
+  const given = new Set(batch.breaks.map(({ kind, id }) => `${kind} ${id}`));
   return {
     breaks: rows.filter((row) => !row.is_pending),
     pending: pending.length,
     unconfirmed: pending.filter((row) => !row.is_young),
+    refused: given.size - rows.length,
   };
 }
 

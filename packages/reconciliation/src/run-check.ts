@@ -13,7 +13,7 @@ import {
   type StoredBreaks,
 } from './breaks.sql.ts';
 import type { Check, CheckOutcome, FoundBreak, Scope } from './check.ts';
-import { BREAKS_MAX, chooseKept } from './choose-kept.ts';
+import { BREAKS_MAX, chooseKept, type Kept } from './choose-kept.ts';
 import { countCompared, type Lease, lockLease } from './leases.sql.ts';
 import { readCheckState, readDatabaseTime, storeRun } from './runs.sql.ts';
 
@@ -74,15 +74,14 @@ export async function confirmCheck(deps: RunDeps, first: CheckRun, run: Run): Pr
   const outcome = await compare(deps, check, { ...run, scope, name: 'confirmation' });
   if (outcome === null) return first.pending;
   const windows = windowsOf(deps, check);
-  const { kept, left } = chooseKept(outcome.breaks, before(startedAt, windows.windowMs));
+  const chosen = chooseKept(outcome.breaks, before(startedAt, windows.windowMs));
   const stored = await deps.db.transaction(async (tx) => {
     if (!(await lockLease(tx, run.lease))) return NOTHING_STORED;
     // What is found again and not kept has not healed.
     await dropUnconfirmed(tx, check.name, { unconfirmed, found: outcome.breaks });
-    if (left === 'old') await storeIncomplete(tx, check);
-    return await storeBreaks(tx, check.name, { breaks: kept, ...windows });
+    return await storeKept(tx, check, { ...chosen, ...windows });
   });
-  logBreaks(deps, check, { kept, stored });
+  logBreaks(deps, check, { kept: chosen.kept, stored });
   return first.pending - unconfirmed.length + stored.pending;
 }
 
@@ -134,17 +133,24 @@ async function storeOutcome(
     if (lease.kind === 'full') await countCompared(tx, compared);
     await storeRun(tx, { name: check.name, compared, startedAt, isFull, watermark, accountBreaks });
     await dropHealed(tx, check.name, { known: [...known], found, startedAt });
-    if (left === 'old') await storeIncomplete(tx, check);
-    return await storeBreaks(tx, check.name, { breaks: kept, ...windows });
+    return await storeKept(tx, check, { kept, left, ...windows });
   });
   logBreaks(deps, check, { kept, stored });
   return stored;
 }
 
-/** More was found than is kept: only a full run finds the rest again. */
-async function storeIncomplete(tx: Transaction, check: Check): Promise<void> {
-  const id = incompleteIdOf(check.name);
-  await storeUnread(tx, check, { id, found: `more than ${BREAKS_MAX} differences` });
+/** Where more was found than is stored, only a full run finds the rest again. */
+async function storeKept(
+  tx: Transaction,
+  check: Check,
+  { kept, left, ...windows }: Kept & Windows,
+): Promise<StoredBreaks> {
+  const stored = await storeBreaks(tx, check.name, { breaks: kept, ...windows });
+  if (left === 'old' || stored.refused > 0) {
+    const id = incompleteIdOf(check.name);
+    await storeUnread(tx, check, { id, found: `more than ${BREAKS_MAX} differences` });
+  }
+  return stored;
 }
 
 async function storeUnread(
@@ -160,7 +166,7 @@ function before(time: Date, ms: number): Date {
   return new Date(time.getTime() - ms);
 }
 
-const NOTHING_STORED: StoredBreaks = { breaks: [], pending: 0, unconfirmed: [] };
+const NOTHING_STORED: StoredBreaks = { breaks: [], pending: 0, unconfirmed: [], refused: 0 };
 
 function logBreaks(
   deps: RunDeps,
@@ -192,6 +198,8 @@ async function storeUnavailable(
   });
 }
 
-function windowsOf({ windowMs, confirmMs }: RunDeps, check: Check) {
+type Windows = { windowMs: number; confirmMs: number };
+
+function windowsOf({ windowMs, confirmMs }: RunDeps, check: Check): Windows {
   return { windowMs: check.windowMs ?? windowMs, confirmMs };
 }

@@ -5,6 +5,7 @@ import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-dat
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { type FoundBreak, NEVER_IN_FLIGHT, type Scope } from './check.ts';
+import { BREAKS_MAX } from './choose-kept.ts';
 import { type Reconciliation, startReconciliation } from './reconciliation.ts';
 
 const HOUR_MS = 3_600_000;
@@ -31,6 +32,34 @@ test('a bounded number of differences is kept, and with more of them that everyt
   const kinds = Map.groupBy(report.checks[0]?.breaks ?? [], ({ kind }) => kind);
   expect(kinds.get('state')).toHaveLength(1_000);
   expect(kinds.get('unavailable')).toMatchObject([{ id: 'check/full' }]);
+});
+
+test('what is kept of a check does not grow, however many others each run finds beside it', async () => {
+  found = manyBreaks(null);
+  start({ windowMs: 0 });
+  await reconciliation.runNow();
+  const before = await storedIds();
+  for (const place of ['first page', 'second page']) {
+    found = [...manyBreaks(null, place), ...before.map((id) => aBreak(id, null))];
+    await reconciliation.runNow();
+  }
+  expect(await storedIds()).toEqual(before);
+});
+
+test('a new difference that finds no room has everything compared again', async () => {
+  found = [aBreak('new', null)];
+  start({ windowMs: 0 }, () => fill());
+  const report = await reconciliation.runNow();
+  const ids = report.checks[0]?.breaks.map(({ id }) => id);
+  expect(ids).toContain('check/full');
+  expect(ids).not.toContain('new');
+
+  /** As another run does meanwhile. */
+  async function fill(): Promise<void> {
+    await database.db.query(sql`
+      insert into reconciliation_breaks (check_name, kind, id, is_pending)
+      select 'check', 'state', 'other ' || number, false from generate_series(1, ${BREAKS_MAX}) as number`);
+  }
 });
 
 test('a known difference that is left out has not healed', async () => {
@@ -85,19 +114,29 @@ test('that there are too many keeps its age, however often everything is compare
   }
 });
 
-function manyBreaks(changedAt: Date | null): FoundBreak[] {
-  return Array.from({ length: 1_500 }, (_, index) => aBreak(`${index}`, changedAt));
+function manyBreaks(changedAt: Date | null, prefix = ''): FoundBreak[] {
+  return Array.from({ length: 1_500 }, (_, index) => aBreak(`${prefix}${index}`, changedAt));
+}
+
+async function storedIds(): Promise<string[]> {
+  const rows = await database.db.query<{ id: string }>(
+    sql`select id from reconciliation_breaks where kind = 'state' order by id`,
+  );
+  return rows.map(({ id }) => id);
 }
 
 function aBreak(id: string, changedAt: Date | null): FoundBreak {
   return { kind: 'state', id, changedAt };
 }
 
-function start({ windowMs }: { windowMs: number }, onRun: () => void = () => undefined): void {
-  const run = (scope: Scope) => {
+function start(
+  { windowMs }: { windowMs: number },
+  onRun: () => void | Promise<void> = () => undefined,
+): void {
+  const run = async (scope: Scope) => {
     scopes.push(scope);
-    onRun();
-    return Promise.resolve({ compared: 1, breaks: found });
+    await onRun();
+    return { compared: 1, breaks: found };
   };
   reconciliation = startReconciliation({
     db: database.db,
