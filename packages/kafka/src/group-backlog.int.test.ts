@@ -31,13 +31,24 @@ test('what a group has not handled is counted, also before and after any process
   await eventually(async () => expect(await backlogOf(groupId).count()).toBe(2));
 });
 
+test('a group has handled all that was published before what it has not', async () => {
+  const groupId = newId();
+  const beforeMs = Date.now();
+  const handledUntilMs = async () => (await backlogOf(groupId).handledUntil())?.getTime();
+  await mesh.sendNumbered(6);
+  await eventually(async () => expect(await handledUntilMs()).toBeLessThan(beforeMs));
+  mesh.consume(async () => undefined, { groupId });
+  await eventually(async () => expect(await handledUntilMs()).toBeGreaterThan(beforeMs));
+});
+
 test('a count is shared for some seconds, and not known where the broker does not answer', async () => {
   const groupId = newId();
   const backlog = backlogOf(groupId);
   const first = await backlog.count();
   expect(first).toBeGreaterThan(0);
-  await mesh.sendNumbered(6);
+  await mesh.sendNumbered(7);
   expect(await backlog.count()).toBe(first);
   const [port = 0] = await freePorts(1);
-  expect(await backlogOf(groupId, [`127.0.0.1:${port}`]).count()).toBeNull();
+  const away = backlogOf(groupId, [`127.0.0.1:${port}`]);
+  expect([await away.count(), await away.handledUntil()]).toEqual([null, null]);
 });

@@ -3,20 +3,14 @@ import { within } from '@pixmesh/kernel/within';
 import { observedGauge, sharedFor } from '@pixmesh/telemetry/metrics';
 import type { Admin } from 'kafkajs';
 
+import { readLag } from './group-lag.ts';
 import { createKafka, type KafkaOptions } from './kafka-client.ts';
-import { countUnread, type Ends, endsByTopic } from './topic-ends.ts';
+import { endsByTopic } from './topic-ends.ts';
 
 /** A scrape within this time gets the same answer: any number of readers cost the broker one look. */
 const KEPT_MS = 10_000;
 /** Without an answer by then the broker counts as one that does not answer. */
 const ANSWER_MS_MAX = 3_000;
-/**
- * Ages that are measured, in seconds: the broker says which messages are older than a moment, and not how old one is
- * whose content we may not read. What is said is the largest of these that the oldest unread message has passed.
- */
-const AGES = [
-  5, 10, 20, 30, 45, 60, 90, 120, 300, 600, 1_800, 3_600, 21_600, 86_400, 259_200, 604_800,
-] as const;
 
 /** What the broker says of a topic that is gone, or that this client may not describe. */
 const NOT_SHOWN = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'TOPIC_AUTHORIZATION_FAILED']);
@@ -52,7 +46,11 @@ export function watchGroups(options: WatchOptions): GroupWatch {
     const places = options.groups.flatMap((group) =>
       group.topics
         .filter((topic) => shown.has(topic))
-        .map((topic) => readLag(admin, { ...options, group, topic, endsOf })),
+        .map(async (topic): Promise<GroupLag> => {
+          const place = { ...options, groupId: group.groupId, topic, endsOf };
+          const { messages, ageSeconds } = await readLag(admin, place);
+          return { group: group.groupId, topic, messages, ageSeconds };
+        }),
     );
     const lags = await Promise.all(places);
     // A connection asks for all topics that it has known together, and would be refused for the one that is gone.
@@ -96,56 +94,6 @@ async function findShown(
   }
   if (shown.size === 0) throw new Error('the broker shows no topic');
   return shown;
-}
-
-type Place = {
-  topicPrefix: string;
-  group: Group;
-  topic: Topic;
-  endsOf(name: string): Promise<Map<number, Ends>>;
-};
-
-async function readLag(admin: Admin, place: Place): Promise<GroupLag> {
-  const { topicPrefix, group, topic } = place;
-  const name = topicPrefix + topic;
-  const groupId = topicPrefix + group.groupId;
-  const [[committed], ends] = await Promise.all([
-    admin.fetchOffsets({ groupId, topics: [name] }),
-    place.endsOf(name),
-  ]);
-  const unread = new Map<number, bigint>();
-  let messages = 0;
-  for (const { partition, offset } of committed?.partitions ?? []) {
-    const count = countUnread(ends.get(partition), BigInt(offset));
-    if (count <= 0n) continue;
-    unread.set(partition, (ends.get(partition)?.high ?? 0n) - count);
-    messages += Number(count);
-  }
-  const ageSeconds = unread.size === 0 ? 0 : await readAge(admin, name, unread);
-  return { group: group.groupId, topic, messages, ageSeconds };
-}
-
-/** By halves: a look at the broker for each. `unread` has the first unread offset of each partition that has one. */
-async function readAge(
-  admin: Admin,
-  topic: string,
-  unread: ReadonlyMap<number, bigint>,
-): Promise<number> {
-  const nowMs = Date.now();
-  let passed = 0;
-  let rest: readonly number[] = AGES;
-  while (rest.length > 0) {
-    const middle = Math.floor(rest.length / 2);
-    const seconds = rest[middle]!;
-    const youngest = await admin.fetchTopicOffsetsByTimestamp(topic, nowMs - seconds * 1000);
-    const isOlder = youngest.some(({ partition, offset }) => {
-      const first = unread.get(partition);
-      return first !== undefined && BigInt(offset) > first;
-    });
-    if (isOlder) passed = seconds;
-    rest = isOlder ? rest.slice(middle + 1) : rest.slice(0, middle);
-  }
-  return passed;
 }
 
 function observe(read: GroupWatch['read']): void {

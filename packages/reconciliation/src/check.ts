@@ -64,6 +64,8 @@ export type CheckOutcome = {
   /** Items compared. */
   compared: number;
   breaks: FoundBreak[];
+  /** Where a side was not complete up to now: up to when it was. The next incremental run goes on from there. */
+  comparedUntil?: Date | undefined;
 };
 
 /**

@@ -13,6 +13,7 @@ import { testIdentity } from '@pixmesh/testkit/mesh-calls';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
+import { BREAKS_MAX } from './choose-kept.ts';
 import { deliveryCheck } from './delivery-check.ts';
 import { LIST_SKEW_MS } from './list-pages.ts';
 
@@ -20,6 +21,7 @@ const TYPES = ['charge.pix.created'];
 const ALL_AT = new Date(0);
 /** A watermark behind which a run finds nothing new. */
 const LATER = new Date(Date.now() + LIST_SKEW_MS + 60_000);
+const HOUR_MS = 3_600_000;
 
 let database: TestDatabase;
 let dispatcher: DispatcherDouble;
@@ -59,25 +61,92 @@ test('every event of the topic is compared once, in pages of ids without a hole 
   });
 });
 
-test('an event without its delivery is shown and queued again, marked, once it is old enough', async () => {
-  const [lost, fresh] = await writeEvents(2);
-  dispatcher.differ({ missing: [lost!], unknown: [] });
-  const { breaks } = await run({ healAfterMs: -60_000 });
+test('an event without its delivery is shown, and queued again, marked, by the next comparison that misses it', async () => {
+  const [lost] = await writeEvents(2);
+  dispatcher.differ({ missing: [lost!] });
+  const { breaks } = await run();
   expect(breaks).toEqual([
     { kind: 'missing_right', id: lost, expected: 'delivery', changedAt: timeOfId(lost!) },
   ]);
+  expect(await queued()).toEqual([]);
+  expect((await run({ knownIds: [lost!] })).breaks).toEqual(breaks);
   expect(await queued()).toEqual([{ event_id: lost, is_resend: true }]);
   expect(wakeUps).toBe(1);
-  dispatcher.differ({ missing: [lost!, fresh!], unknown: [] });
-  await run({ healAfterMs: 3_600_000 });
+});
+
+test('an event that may have been published just now is not missing yet', async () => {
+  const [fresh] = await writeEvents(1);
+  dispatcher.differ({ missing: [fresh!] });
+  expect((await run({ healAfterMs: 60_000 })).breaks).toEqual([]);
+});
+
+test('what the intake has not read is not missing nor asked for further, and the next run goes on from there', async () => {
+  const ids = await writeEvents(2 * COMPARED_EVENTS_MAX);
+  const handledUntil = new Date(Date.now() - HOUR_MS);
+  dispatcher.differ({ missing: ids, handled_until: handledUntil.toISOString() });
+  const { breaks, comparedUntil } = await run({ healAfterMs: 60_000 });
+  expect(breaks).toEqual([]);
+  expect(dispatcher.asked).toHaveLength(1);
+  expect(comparedUntil).toEqual(new Date(handledUntil.getTime() - 60_000));
+});
+
+test('while the intake is behind, an event that is lost is shown and not queued again', async () => {
+  const [lost] = await writeEvents(1);
+  const handledUntil = new Date(Date.now() - 31_000).toISOString();
+  dispatcher.differ({ missing: [lost!], handled_until: handledUntil });
+  expect((await run({ knownIds: [lost!] })).breaks).toMatchObject([{ id: lost }]);
+  expect(await queued()).toEqual([]);
+  dispatcher.differ({ missing: [lost!] });
+  await run({ knownIds: [lost!] });
   expect(await queued()).toHaveLength(1);
+});
+
+test('what an earlier run has found missing is so until it has arrived, wherever the intake is', async () => {
+  const ids = await writeEvents(COMPARED_EVENTS_MAX + 3);
+  const handledUntil = new Date(Date.now() - HOUR_MS).toISOString();
+  dispatcher.differ({ missing: ids, handled_until: handledUntil });
+  const { breaks } = await run({ knownIds: [ids.at(-1)!], healAfterMs: 60_000 });
+  expect(breaks.map(({ id }) => id)).toEqual([ids.at(-1)]);
+});
+
+test('a dispatcher of the version before, which does not say how far its intake is, is compared with as a whole', async () => {
+  const [lost] = await writeEvents(1);
+  dispatcher.differ({ missing: [lost!], handled_until: null });
+  expect((await run()).breaks).toMatchObject([{ id: lost }]);
+  await run({ knownIds: [lost!] });
+  expect(await queued()).toHaveLength(1);
+});
+
+test('of many lost events one more is found than is kept, and all that was known', async () => {
+  const ids = await writeEvents(BREAKS_MAX + 300);
+  const unknown = Array.from({ length: BREAKS_MAX + 300 }, () => newId());
+  dispatcher.differ({ missing: ids, unknown });
+  const { compared, breaks } = await run({ knownIds: [ids.at(-1)!] });
+  expect(compared).toBe(ids.length);
+  const expected = [
+    ...ids.slice(0, BREAKS_MAX + 1),
+    ids.at(-1),
+    ...unknown.slice(0, BREAKS_MAX + 1),
+  ];
+  expect(breaks.map(({ id }) => id)).toEqual(expected);
+});
+
+test('a comparison queues a bounded number again, the oldest first, and the next ones the rest', async () => {
+  const ids = await writeEvents(BREAKS_MAX + 300);
+  dispatcher.differ({ missing: ids });
+  await run({ knownIds: ids });
+  expect((await queued()).map(({ event_id }) => event_id)).toEqual(ids.slice(0, BREAKS_MAX));
+  await database.db.query(sql`delete from outbox`);
+  dispatcher.differ({ missing: ids.slice(BREAKS_MAX) });
+  await run({ knownIds: ids });
+  expect((await queued()).map(({ event_id }) => event_id)).toEqual(ids.slice(BREAKS_MAX));
 });
 
 test('an event that waits to be published is not queued a second time', async () => {
   const [lost] = await writeEvents(1);
   await database.db.query(sql`insert into outbox (event_id) values (${lost})`);
-  dispatcher.differ({ missing: [lost!], unknown: [] });
-  await run({ healAfterMs: -60_000 });
+  dispatcher.differ({ missing: [lost!] });
+  await run({ knownIds: [lost!] });
   expect(await queued()).toEqual([{ event_id: lost, is_resend: false }]);
 });
 
@@ -96,7 +165,7 @@ test('an event that an operator has given up before it was published needs no de
 
 test('an event that only the dispatcher has is shown', async () => {
   const id = newId();
-  dispatcher.differ({ missing: [], unknown: [id] });
+  dispatcher.differ({ unknown: [id] });
   expect((await run()).breaks).toMatchObject([{ kind: 'missing_left', id, expected: 'event' }]);
 });
 
@@ -143,10 +212,11 @@ function comparedIds(): string[][] {
   return dispatcher.asked.map(({ events }) => events.map(({ event_id }) => event_id));
 }
 
+/** As if all events had been written an hour ago, where a test does not say otherwise. */
 async function run(
   changes: { healAfterMs?: number; since?: Date | null; knownIds?: string[] } = {},
 ) {
-  const { healAfterMs = 60_000, since = ALL_AT, knownIds = [] } = changes;
+  const { healAfterMs = -HOUR_MS, since = ALL_AT, knownIds = [] } = changes;
   await using client = createInternalClient({
     service: 'webhook-dispatcher',
     url: dispatcher.url,
@@ -165,8 +235,8 @@ async function run(
   return await check.run({ since, knownIds, signal: new AbortController().signal });
 }
 
-async function queued(): Promise<object[]> {
-  return await database.db.query(sql`select event_id, is_resend from outbox`);
+async function queued(): Promise<{ event_id: string; is_resend: boolean }[]> {
+  return await database.db.query(sql`select event_id, is_resend from outbox order by id`);
 }
 
 /** Ids in their order. */

@@ -107,6 +107,21 @@ describe('a run', () => {
     expect(scopes[1]?.since?.getTime()).toBeLessThan(Date.now());
   });
 
+  test('goes on from where both sides were complete, where that is before it began', async () => {
+    const comparedUntil = new Date(Date.now() - 600_000);
+    const check: Check = {
+      name: 'check',
+      run: (scope) => {
+        scopes.push(scope);
+        return Promise.resolve({ compared: 1, breaks: [], comparedUntil });
+      },
+    };
+    const reconciliation = start([check]);
+    await reconciliation.runNow();
+    await reconciliation.runNow();
+    expect(scopes[1]?.since?.getTime()).toBeLessThan(comparedUntil.getTime());
+  });
+
   test('asks again for an item that could not be read, and keeps what was known of it until then', async () => {
     found = [{ kind: 'state', id: 'a', changedAt: OLD }];
     const one = start([aCheck()]);

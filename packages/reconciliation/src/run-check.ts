@@ -116,12 +116,13 @@ async function storeOutcome(
   run: Run & { startedAt: Date; scope: Scope; outcome: CheckOutcome },
 ): Promise<StoredBreaks> {
   const { startedAt, scope, lease } = run;
-  const { compared, breaks } = run.outcome;
+  const { compared, breaks, comparedUntil = startedAt } = run.outcome;
   const windows = windowsOf(deps, check);
   const youngFrom = before(startedAt, windows.windowMs);
   const { kept, left } = chooseKept(breaks, youngFrom);
   // What is young is found again from the beginning of the window on, what is old by a full run alone.
-  const watermark = { nothing: startedAt, young: youngFrom, old: null }[left];
+  const from = { nothing: startedAt, young: youngFrom, old: null }[left];
+  const watermark = from && (comparedUntil < from ? comparedUntil : from);
   const named = breaks.filter(({ accountId = null }) => accountId !== null).length;
   const accountBreaks = named > BREAKS_MAX ? named : 0;
   const isFull = scope.since === null;

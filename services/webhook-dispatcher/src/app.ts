@@ -11,8 +11,8 @@ import type { FastifyInstance } from 'fastify';
 import { registerCompareApplications } from '#applications/compare-applications.route.ts';
 import type { WriteEndpointDeps } from '#endpoints/create-endpoint.ts';
 import { registerWebhooks } from '#endpoints/webhooks.route.ts';
+import type { CompareEventsDeps } from '#intake/compare-events.ts';
 import { registerCompareEvents } from '#intake/compare-events.route.ts';
-import type { IntakeDeps } from '#intake/intake.ts';
 import { registerAccountUse } from '#operators/account-use.route.ts';
 import { registerOperatorDeliveries } from '#operators/operator-deliveries.route.ts';
 import { registerOperatorWebhooks } from '#operators/operator-webhooks.route.ts';
@@ -21,10 +21,10 @@ import { type DispatchersDeps, registerDispatchers } from '#processes/dispatcher
 import { registerTimeline } from '#timeline/timeline.route.ts';
 
 type AppDeps = WriteEndpointDeps &
-  DispatchersDeps & {
+  DispatchersDeps &
+  Omit<CompareEventsDeps, 'db'> & {
     peers: Peers;
     deadLetters: Consumers['deadLetters'];
-    isDispatched: IntakeDeps['isDispatched'];
     reconciliation: Reconciliation;
   };
 

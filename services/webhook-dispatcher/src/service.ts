@@ -23,14 +23,13 @@ import type { FastifyInstance } from 'fastify';
 
 import { createResolver, type ResolveName } from '#exchange/resolve-name.ts';
 import type { IntakeDeps } from '#intake/intake.ts';
-import type { ReadBacklog } from '#processes/read-backlog.ts';
 import { startRecoveries } from '#recoveries/recoveries.job.ts';
 import { type Resealing, startResealing } from '#resealing/resealing.job.ts';
 import { deliveryCheck } from '#reconciliation/delivery-check.ts';
 import { startHistoryRetention } from '#retention/enforce-retention.job.ts';
 import { databaseClock, type ScheduleClock } from '#schedule-clock.ts';
 import type { Sender } from '#sending/sender.ts';
-import { startProcessHeartbeat } from '#start-heartbeat.ts';
+import { type Backlogs, startProcessHeartbeat } from '#start-heartbeat.ts';
 import { startIntake } from '#start-intake.ts';
 import { startSending } from '#start-sending.ts';
 import { createRedisWakeUp, type WakeUp } from '#wake-up/redis-wake-up.ts';
@@ -78,7 +77,7 @@ export async function startWebhookDispatcher(
     const sender = config.ROLES.includes('sender')
       ? startSending({ config, db: queueDb, logger, clock, processId, resolveName, use })
       : null;
-    const readBacklog = startProcessHeartbeat({
+    const backlogs = startProcessHeartbeat({
       config,
       broker,
       db,
@@ -102,7 +101,7 @@ export async function startWebhookDispatcher(
     const app = hasApi
       ? use(
           'http',
-          buildApi({ ...parts, identity, readBacklog, isDispatched: dispatches, consumers, use }),
+          buildApi({ ...parts, ...backlogs, identity, isDispatched: dispatches, consumers, use }),
         )
       : null;
     const api = app && (await listen(app, config, config.PORT ?? 0));
@@ -156,18 +155,19 @@ function handlesMessages(config: DispatcherConfig): boolean {
   return config.ROLES.includes('intake') || config.ROLES.includes('api');
 }
 
-function buildApi(parts: {
-  config: DispatcherConfig;
-  db: Database;
-  logger: Logger;
-  clock: ScheduleClock;
-  wakeSenders(laneIds: readonly string[]): void;
-  consumers: Consumers;
-  readBacklog: ReadBacklog;
-  isDispatched: IntakeDeps['isDispatched'];
-  use: Parts['use'];
-  identity: MeshIdentity;
-}): FastifyInstance {
+function buildApi(
+  parts: Backlogs & {
+    config: DispatcherConfig;
+    db: Database;
+    logger: Logger;
+    clock: ScheduleClock;
+    wakeSenders(laneIds: readonly string[]): void;
+    consumers: Consumers;
+    isDispatched: IntakeDeps['isDispatched'];
+    use: Parts['use'];
+    identity: MeshIdentity;
+  },
+): FastifyInstance {
   const { config, consumers, use, identity, ...deps } = parts;
   const reconciliation = startReconciliation({
     ...deps,

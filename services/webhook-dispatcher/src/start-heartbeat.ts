@@ -1,6 +1,6 @@
 import { CONSUMER_GROUPS } from '@pixmesh/contracts/internal/consumer-groups';
 import type { BrokerAccess } from '@pixmesh/kafka/broker-access';
-import { createGroupBacklog } from '@pixmesh/kafka/group-backlog';
+import { createGroupBacklog, type GroupBacklog } from '@pixmesh/kafka/group-backlog';
 import type { Database } from '@pixmesh/postgres/pool';
 import type { Parts as ServiceParts } from '@pixmesh/service/start-service';
 import type { Logger } from '@pixmesh/telemetry/logger';
@@ -25,8 +25,10 @@ type Parts = {
   use: ServiceParts['use'];
 };
 
+export type Backlogs = { readBacklog: ReadBacklog } & Pick<GroupBacklog, 'handledUntil'>;
+
 /** Renews the row of this process and measures what waits, whatever its roles. */
-export function startProcessHeartbeat(parts: Parts): ReadBacklog {
+export function startProcessHeartbeat(parts: Parts): Backlogs {
   const { config, broker, db, logger, clock, processId, sender, use } = parts;
   const events = createGroupBacklog({
     ...broker,
@@ -38,5 +40,5 @@ export function startProcessHeartbeat(parts: Parts): ReadBacklog {
   const readBacklog = createBacklogReader({ db, clock, leaseMs: leaseMsOf(config), events });
   observeBacklog({ readBacklog, listProcesses: () => listProcesses(db) });
   use('heartbeat', startHeartbeat({ db, logger, id: processId, roles: config.ROLES, sender }));
-  return readBacklog;
+  return { readBacklog, handledUntil: events.handledUntil };
 }

@@ -42,6 +42,7 @@ export async function openOperatorsApi(
     deadLetters: noDeadLetters as never,
     isDispatched,
     readBacklog: async () => NO_BACKLOG,
+    handledUntil: async () => new Date(),
     reconciliation: noDeadLetters as never,
   });
   return {

@@ -38,5 +38,10 @@ export const ComparedEvents = z.object({
   missing: z.array(z.uuid()),
   /** The dispatcher has them, and the owner does not. */
   unknown: z.array(z.uuid()),
+  /**
+   * The intake has handled all that was published before. What was published later may be missing because it waits
+   * for the intake. Null: a dispatcher of an older version does not say.
+   */
+  handled_until: Timestamp.nullable().default(null),
 });
 export type ComparedEvents = z.infer<typeof ComparedEvents>;

@@ -11,11 +11,12 @@ import { aChargeEvent } from '#test/a-charge-event.ts';
 import { storeEndpoint } from '#test/store-endpoint.ts';
 import { take } from '#test/store-event.ts';
 
-import { compareEvents } from './compare-events.ts';
+import { compareEvents, type CompareEventsDeps } from './compare-events.ts';
 import type { ResourceEvent } from './read-event.ts';
 
 const URL_TEXT = 'https://shop.receiver.example.com/hook';
 const HOUR_MS = 3_600_000;
+const NOW = new Date();
 /** Nothing that these tests make is as old. */
 const LONG_AGO = smallestIdOf(Date.now() - HOUR_MS);
 
@@ -30,7 +31,7 @@ test('an event that was taken in, and one that has no destination, are where the
   const taken = aChargeEvent({ url: URL_TEXT });
   await take(database.db, taken);
   const unreceived = aChargeEvent({ url: null });
-  expect(await compare([taken, unreceived])).toEqual({ missing: [], unknown: [] });
+  expect(await compare([taken, unreceived])).toMatchObject({ missing: [], unknown: [] });
 });
 
 test('an event with a URL of its own, or with an endpoint that was there, is missing until it is taken in', async () => {
@@ -58,7 +59,7 @@ test('an event with a URL of its own, or with an endpoint that was there, is mis
 test('an event that the catalogue does not dispatch is not missing', async () => {
   const event = aChargeEvent({ url: URL_TEXT });
   const body = bodyOf([event]);
-  const deps = { db: database.db, isDispatched: () => false };
+  const deps = { ...compareDeps(), isDispatched: () => false };
   expect((await compareEvents(deps, body)).missing).toEqual([]);
 });
 
@@ -78,7 +79,7 @@ test('an event that its owner does not list is unknown, within the range and the
   for (const event of [listed, unlisted]) await take(database.db, event);
   const after = smallestIdOf(timeOfId(listed.event_id).getTime() - 1);
   const body = { ...bodyOf([listed]), after, types: [listed.type] };
-  const deps = { db: database.db, isDispatched };
+  const deps = compareDeps();
   expect((await compareEvents(deps, body)).unknown).toContain(unlisted.event_id);
   const elsewhere = [
     { ...body, types: ['payment.pix.completed'] },
@@ -88,6 +89,24 @@ test('an event that its owner does not list is unknown, within the range and the
   for (const range of elsewhere) {
     expect((await compareEvents(deps, range)).unknown).not.toContain(unlisted.event_id);
   }
+});
+
+test('an owner is told up to when the intake has handled all, and nothing where that is not known', async () => {
+  const body = bodyOf([aChargeEvent({ url: URL_TEXT })]);
+  const answer = await compareEvents(compareDeps(), body);
+  expect(answer.handled_until).toBe(NOW.toISOString());
+  const unknown = { ...compareDeps(), handledUntil: async () => null };
+  await expect(compareEvents(unknown, body)).rejects.toThrow('how far the intake is');
+});
+
+test('how far the intake is, is asked before anything is looked for: what it handles meanwhile is no loss', async () => {
+  const event = aChargeEvent({ url: URL_TEXT });
+  const handledUntil = async () => {
+    await take(database.db, event);
+    return NOW;
+  };
+  const { missing } = await compareEvents({ ...compareDeps(), handledUntil }, bodyOf([event]));
+  expect(missing).toEqual([]);
 });
 
 /** As the intake does; the headers hold a character that Postgres cannot store in a text. Returns the letter's id. */
@@ -107,7 +126,11 @@ async function park({ event_id }: ResourceEvent): Promise<string> {
 }
 
 async function compare(events: readonly ResourceEvent[]) {
-  return await compareEvents({ db: database.db, isDispatched }, bodyOf(events));
+  return await compareEvents(compareDeps(), bodyOf(events));
+}
+
+function compareDeps(): CompareEventsDeps {
+  return { db: database.db, isDispatched, handledUntil: async () => NOW };
 }
 
 /** As its owner lists them; the range begins where none of them is older, so that nothing else is compared. */

@@ -4,17 +4,12 @@ import {
   CompareEventsBody,
 } from '@pixmesh/contracts/internal/compare-events';
 import { readBody } from '@pixmesh/http/json-request';
-import type { Database } from '@pixmesh/postgres/pool';
 import type { FastifyInstance } from 'fastify';
 
-import { compareEvents } from './compare-events.ts';
-import type { IntakeDeps } from './intake.ts';
+import { compareEvents, type CompareEventsDeps } from './compare-events.ts';
 
 /** What owners of events ask for reconciliation. */
-export function registerCompareEvents(
-  app: FastifyInstance,
-  deps: { db: Database; isDispatched: IntakeDeps['isDispatched'] },
-): void {
+export function registerCompareEvents(app: FastifyInstance, deps: CompareEventsDeps): void {
   app.post(COMPARE_EVENTS_PATH, async (request): Promise<ComparedEvents> => {
     return await compareEvents(deps, readBody(CompareEventsBody, request));
   });

@@ -4,20 +4,37 @@ import type {
   ComparedEvents,
   CompareEventsBody,
 } from '@pixmesh/contracts/internal/compare-events';
+import { AppError } from '@pixmesh/kernel/app-error';
 import type { Queryable } from '@pixmesh/postgres/pool';
 
 import { findDismissedEvents, findStoredEvents, findUnlistedEvents } from './compare-events.sql.ts';
 import { findSubscribers, loadSubscriptions, type Subscription } from './find-subscribers.sql.ts';
 import type { IntakeDeps } from './intake.ts';
 
-type Deps = { db: Queryable; isDispatched: IntakeDeps['isDispatched'] };
+export type CompareEventsDeps = {
+  db: Queryable;
+  isDispatched: IntakeDeps['isDispatched'];
+  /** The intake has handled all that was published before; null while the broker does not say. */
+  handledUntil(): Promise<Date | null>;
+};
 
 /**
  * Compares what an owner has written with what was taken in: an event without a delivery although it has a destination
- * was lost on its way here; one that the owner does not have was lost there.
+ * was lost on its way here, or waits for the intake; one that the owner does not have was lost there.
+ *
+ * @throws AppError `DEPENDENCY_UNAVAILABLE` where it is not known how far the intake is
  */
-export async function compareEvents(deps: Deps, body: CompareEventsBody): Promise<ComparedEvents> {
+export async function compareEvents(
+  deps: CompareEventsDeps,
+  body: CompareEventsBody,
+): Promise<ComparedEvents> {
   const { db, isDispatched } = deps;
+  // Before anything is looked for: what is handled by then is found.
+  const handledUntil = await deps.handledUntil();
+  if (handledUntil === null) {
+    const message = 'the broker does not say how far the intake is';
+    throw new AppError('DEPENDENCY_UNAVAILABLE', { message });
+  }
   const listed = body.events.map(({ event_id }) => event_id);
   const stored = await findStoredEvents(db, body.events);
   const absent = body.events.filter(
@@ -30,6 +47,7 @@ export async function compareEvents(deps: Deps, body: CompareEventsBody): Promis
   return {
     missing: await withoutDismissed(db, missing),
     unknown: await findUnlistedEvents(db, body, listed),
+    handled_until: handledUntil.toISOString(),
   };
 }
 

@@ -1,3 +1,4 @@
+import { COMPARE_EVENTS_PATH, ComparedEvents } from '@pixmesh/contracts/internal/compare-events';
 import { Dispatchers, DISPATCHERS_PATH } from '@pixmesh/contracts/internal/dispatchers';
 import { callOwner } from '@pixmesh/testkit/mesh-calls';
 import { newId } from '@pixmesh/kernel/ids';
@@ -26,10 +27,21 @@ import { listProcesses, type ProcessState, removeProcess, renewProcess } from '.
 const TEST_TIMEOUT_MS = 90_000;
 
 async function ask(port: number): Promise<Dispatchers> {
-  const target = { owner: 'webhook-dispatcher', url: `https://127.0.0.1:${port}` } as const;
-  const answer = await callOwner(target, { route: `GET ${DISPATCHERS_PATH}`, caller: null });
+  const answer = await callOwner(target(port), { route: `GET ${DISPATCHERS_PATH}`, caller: null });
   expect(answer.status).toBe(200);
   return Dispatchers.parse(await answer.json());
+}
+
+/** Up to when the intake has handled all, as owners of events are told. */
+async function handledUntil(port: number): Promise<number> {
+  const body = { after: newId(), until: newId(), types: ['charge.pix.paid'], events: [] };
+  const asked = { route: `POST ${COMPARE_EVENTS_PATH}`, caller: null, body };
+  const answer = await callOwner(target(port), asked);
+  return Date.parse(ComparedEvents.parse(await answer.json()).handled_until ?? '');
+}
+
+function target(port: number) {
+  return { owner: 'webhook-dispatcher', url: `https://127.0.0.1:${port}` } as const;
 }
 
 test(
@@ -46,6 +58,7 @@ test(
       receiverPort: receiver.port,
     });
     await aBacklog(database.db, { laneId: newId(), count: 1, dueInMs: -60_000 });
+    const beforeMs = Date.now();
     for (let number = 0; number < 3; number += 1) {
       await topic.publish(
         aChargeEvent({ secret: { clear: 'x', publicKey: sealingKeys.publicKey } }),
@@ -58,6 +71,7 @@ test(
       expect(backlog).toMatchObject({ events_waiting: 3, lanes_waiting: 1 });
       expect(backlog.oldest_waiting_seconds).toBeGreaterThan(59);
     });
+    expect(await handledUntil(port)).toBeLessThan(beforeMs);
     expect(await api.readCounter('webhook_waiting_events')).toBe(3);
     expect(await api.readCounter('webhook_due_lanes')).toBe(1);
 
@@ -70,6 +84,7 @@ test(
       expect(sender).toMatchObject({ pid: process.pid, slots: 640, slots_used: 0 });
       expect(sender?.lanes).toBeGreaterThanOrEqual(0);
       expect(backlog).toMatchObject({ events_waiting: 0, lanes_waiting: 0 });
+      expect(await handledUntil(port)).toBeGreaterThan(beforeMs);
     }, 30_000);
   },
   TEST_TIMEOUT_MS,
