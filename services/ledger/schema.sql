@@ -88,6 +88,7 @@ create table pix_debits (
   constraint pix_debits_floor CHECK (((refunding >= 0) AND (refunded >= 0) AND (returned >= 0) AND (blocked >= 0) AND (shortfall >= 0) AND (disputed >= 0))),
   constraint pix_debits_received CHECK ((((refunded + returned) + blocked) <= received))
 );
+CREATE INDEX pix_debits_blocked ON pix_debits USING btree (account_id) WHERE blocked <> 0;
 
 create table refund_holds (
   hold_id uuid not null,

@@ -174,7 +174,8 @@ export async function findBadBalances(
   return await tx.query<BadBalance>(badBalancesStatement(slices));
 }
 
-function sliceTable(slices: readonly Slice[]): Statement {
+/** For `with`: the slices, as rows of (account_id, from_version, reaches_end, to_version). */
+export function sliceTable(slices: readonly Slice[]): Statement {
   return sql`
     slice as (
       select

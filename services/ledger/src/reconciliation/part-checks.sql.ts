@@ -2,7 +2,7 @@ import type { Queryable } from '@pixmesh/postgres/pool';
 import { sql, type Statement } from '@pixmesh/postgres/sql';
 
 /** An owner whose part is not what its items add up to. */
-type UnequalPart = { accountId: string; items: bigint; stored: bigint };
+export type UnequalPart = { accountId: string; items: bigint; stored: bigint };
 
 export type ComparedPart = { compared: number; unequal: UnequalPart[] };
 
@@ -19,18 +19,29 @@ export const HELD: Part = {
   items: sql`select account_id, amount + fee as amount from holds where state = 'open'`,
 };
 
-export const PENDING: Part = {
-  column: sql`pending`,
-  items: sql`select account_id, amount from releases`,
-};
-
+/** By `pix_debits_blocked`, which holds nothing else. */
 export const BLOCKED: Part = {
   column: sql`blocked`,
   items: sql`select account_id, blocked as amount from pix_debits where blocked <> 0`,
 };
 
-/** Items against the owner's row, for all owners; from one snapshot. Reads each row of both once. */
-export async function comparePart(db: Queryable, { column, items }: Part): Promise<ComparedPart> {
+/** From sums of each owner's releases, which were read in the snapshot that compares them. */
+export function pendingPart(sums: ReadonlyMap<string, bigint>): Part {
+  return {
+    column: sql`pending`,
+    items: sql`
+      select *
+      from unnest(${[...sums.keys()]}::uuid[], ${[...sums.values()]}::bigint[]) as item (account_id, amount)`,
+  };
+}
+
+/** Items against the owner's row, for these owners or all; from one snapshot. Reads each row of both once. */
+export async function comparePart(
+  db: Queryable,
+  { column, items }: Part,
+  owners: readonly string[] | null = null,
+): Promise<ComparedPart> {
+  const ofOwners = owners === null ? sql`` : sql`where account_id = any(${owners}::uuid[])`;
   const [row] = await db.query<{
     compared: number;
     unequal: { accountId: string; items: string; stored: string }[];
@@ -38,17 +49,18 @@ export async function comparePart(db: Queryable, { column, items }: Part): Promi
     with item as (
       select account_id, sum(amount) as items, count(*) as count
       from (${items}) as item
+      ${ofOwners}
       group by account_id
     )
     select
       (select coalesce(sum(count), 0)::int from item) as compared,
       (
         select coalesce(json_agg(json_build_object(
-          'accountId', account_id, 'items', coalesce(items, 0)::text, 'stored', coalesce(${column}, 0)::text
+          'accountId', account_id, 'items', coalesce(items, 0)::text, 'stored', coalesce(stored, 0)::text
         )), '[]')
-        from accounts
+        from (select account_id, ${column} as stored from accounts ${ofOwners}) as owner
         full join item using (account_id)
-        where coalesce(items, 0) <> coalesce(${column}, 0)
+        where coalesce(items, 0) <> coalesce(stored, 0)
       ) as unequal`);
   return {
     compared: row?.compared ?? 0,
