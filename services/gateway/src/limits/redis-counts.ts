@@ -17,21 +17,25 @@ const COMMANDS_WAITING_MAX = 10_000;
 /**
  * Checks a request against all its limits and counts it in all of them, or, where one is exceeded, in none. Requests in
  * flight are members of a sorted set that end by themselves when their lease does, so a process that was killed leaves
- * nothing for longer; one that lives renews them. KEYS: windows, then sets of requests in flight. ARGV: number of windows,
- * `max` and length of each; lease, id of the request, `max` of each set. Answers the position of what is exceeded, from
- * 1, and the milliseconds until its window ends; or 0.
+ * nothing for longer; one that lives renews them. Ends are stored as times of Redis's clock: where that was set back, a
+ * window is shortened to its length, and a request that would outlast its lease is dropped until it is renewed. KEYS:
+ * windows, then sets of requests in flight. ARGV: number of windows, `max` and length of each; lease, id of the request,
+ * `max` of each set. Answers the position of what is exceeded, from 1, and the milliseconds until its window ends; or 0.
  */
 const ADMIT = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local windows = tonumber(ARGV[1])
 for i = 1, windows do
+  local length = tonumber(ARGV[2 * i + 1])
+  if redis.call('PTTL', KEYS[i]) > length then redis.call('PEXPIRE', KEYS[i], length) end
   local used = tonumber(redis.call('GET', KEYS[i]) or '0')
   if used >= tonumber(ARGV[2 * i]) then return {i, math.max(redis.call('PTTL', KEYS[i]), 0)} end
 end
 local lease = tonumber(ARGV[2 * windows + 2])
 for i = windows + 1, #KEYS do
   redis.call('ZREMRANGEBYSCORE', KEYS[i], '-inf', now)
+  redis.call('ZREMRANGEBYSCORE', KEYS[i], '(' .. now + lease, '+inf')
   if redis.call('ZCARD', KEYS[i]) >= tonumber(ARGV[windows + 3 + i]) then return {i, 0} end
 end
 for i = 1, windows do
@@ -50,9 +54,11 @@ local ends = time[1] * 1000 + math.floor(time[2] / 1000) + tonumber(ARGV[1])
 for i = 2, #ARGV do redis.call('ZADD', KEYS[1], ends, ARGV[i]) end
 redis.call('PEXPIRE', KEYS[1], ARGV[1])`;
 
+/** Counts requests in flight as a request is counted with them. KEYS: their set. ARGV: lease. */
 const COUNT_IN_FLIGHT = `
 local time = redis.call('TIME')
-return redis.call('ZCOUNT', KEYS[1], time[1] * 1000 + math.floor(time[2] / 1000), '+inf')`;
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+return redis.call('ZCOUNT', KEYS[1], now, now + tonumber(ARGV[1]))`;
 
 const ADMIT_SCRIPT = defineScript({
   SCRIPT: ADMIT,
@@ -77,8 +83,9 @@ const HOLD_SCRIPT = defineScript({
 const COUNT_SCRIPT = defineScript({
   SCRIPT: COUNT_IN_FLIGHT,
   NUMBER_OF_KEYS: 1,
-  parseCommand(parser, counter: string) {
+  parseCommand(parser, counter: string, leaseMs: number) {
     parser.pushKey(counter);
+    parser.push(String(leaseMs));
   },
   transformReply: (reply: number) => reply,
 });
@@ -120,7 +127,7 @@ export function createRedisCounts({ leaseMs, logger, ...address }: CountsOptions
       for (const counter of counters) releases.release(counter, requestId);
     },
     inWindow: async (counter: string): Promise<number> => Number((await client.get(counter)) ?? 0),
-    inFlight: (counter: string): Promise<number> => client.countInFlight(counter),
+    inFlight: (counter: string): Promise<number> => client.countInFlight(counter, leaseMs),
     [Symbol.asyncDispose]: async () => client.destroy(),
   };
 }

@@ -244,6 +244,28 @@ test('nothing stays in Redis for longer than a window or a lease', async () => {
   }
 });
 
+test('where the clock of Redis was set back, a window lasts no longer than its length, and a place than its lease', async () => {
+  const hourMs = 3_600_000;
+  const limits = { ...atOnce(1), windows: perWindow(1).windows };
+  const [window] = limits.windows.map(({ counter }) => counter);
+  const flights = limits.flights.map(({ counter }) => counter);
+  const redis = await connectTestRedis();
+  try {
+    await redis.zAdd(String(flights[0]), { score: Date.now() + hourMs, value: newId() });
+    expect(await one.used({ windows: [], flights })).toMatchObject({
+      isShared: true,
+      flights: [0],
+    });
+    admitted(await one.admit(limits));
+    expect(await redis.zCard(String(flights[0]))).toBe(1);
+    expect(await redis.pExpire(String(window), hourMs)).toBe(1);
+    expect(await two.admit(limits)).toMatchObject({ kind: 'exceeded', refusal: 'rate' });
+    expect(await redis.pTTL(String(window))).toBeLessThanOrEqual(600_000);
+  } finally {
+    redis.destroy();
+  }
+});
+
 test('without Redis each gateway goes by what it has let pass itself, and says so once', async () => {
   lines.length = 0;
   await using alone = startCounters({ address: { url: 'redis://127.0.0.1:1' } });
