@@ -1,7 +1,8 @@
-import { endLease, leaseDue } from '@pixmesh/postgres/due-rows';
+import { endLease, isDue, takeLease } from '@pixmesh/postgres/due-rows';
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
+import type { ListReading } from './list-reading.ts';
 import type { ListRun } from './plan-windows.ts';
 
 /** How far a list has been read; one row for all replicas, leased to one of them. */
@@ -29,22 +30,52 @@ export async function addListCursors(db: Queryable, names: readonly string[]): P
   );
 }
 
-const LISTS = {
-  table: sql`acquirer_lists`,
-  key: sql`name`,
-  columns: sql`
-    name, listed_until, window_from, window_to, began_at, page, lease_token,
-    date_trunc('milliseconds', now()) as read_at`,
+/** A walk has read what is older, whatever the clock said: it goes over all days in so long. */
+const WALKED = sql`interval '1 hour'`;
+
+type LeaseCursors = {
+  readings: readonly Pick<ListReading<unknown>, 'name' | 'intervalMs'>[];
+  limit: number;
+  leaseMs: number;
 };
 
-/** Leases the cursors that are due; none that another process reads. */
+/**
+ * Leases the cursors that are due; none that another process reads. A clock that was ahead and is set back leaves
+ * cursors in the future. They are due at once, whoever reads them: the poll of due work does not see that, the job's own
+ * poll does. Nobody knows since when the clock was ahead, so what they say was compared goes back to what a walk has read.
+ */
 export async function leaseListCursors(
   db: Queryable,
-  { names, limit, leaseMs }: { names: readonly string[]; limit: number; leaseMs: number },
+  { readings, limit, leaseMs }: LeaseCursors,
 ): Promise<ListCursor[]> {
-  const only = sql`name = any(${names}::text[])`;
-  const statement = leaseDue(LISTS, { limit, leaseMs, only });
-  const rows = await db.query<CursorRecord>(named('lease_list_cursors', statement));
+  const rows = await db.query<CursorRecord>(
+    named(
+      'lease_list_cursors',
+      sql`
+        with due as (
+          select name as due_name
+          from acquirer_lists
+          join unnest(
+              ${readings.map(({ name }) => name)}::text[],
+              ${readings.map(({ intervalMs }) => intervalMs)}::float8[]
+            ) as reading (name, interval_ms) using (name)
+          where (${isDue('routine')})
+            or listed_until > now()
+            or check_at > now() + (interval_ms + ${leaseMs}::float8) * interval '1 ms'
+          order by check_at
+          limit ${limit}
+          for update of acquirer_lists skip locked
+        )
+        update acquirer_lists
+        set ${takeLease(leaseMs)},
+            listed_until = case when listed_until > now() then now() - ${WALKED} else listed_until end
+        from due
+        where name = due_name
+        returning
+          name, listed_until, window_from, window_to, began_at, page, lease_token,
+          date_trunc('milliseconds', now()) as read_at`,
+    ),
+  );
   return rows.map((row) => ({
     name: row.name,
     listedUntil: row.listed_until,
@@ -130,13 +161,16 @@ export async function releaseListCursor(
   );
 }
 
-/** Seconds since whatever was shown before had been compared, by the name of the reading. */
+/**
+ * Seconds since whatever was shown before had been compared, by the name of the reading. A reading in the future, by a
+ * clock that was set back, is as far off.
+ */
 export async function listLags(db: Queryable): Promise<{ name: string; seconds: number }[]> {
   return await db.query(
     named(
       'find_list_lags',
       sql`
-        select name, extract(epoch from now() - listed_until)::float8 as seconds
+        select name, abs(extract(epoch from now() - listed_until))::float8 as seconds
         from acquirer_lists`,
     ),
   );

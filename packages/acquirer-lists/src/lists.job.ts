@@ -41,7 +41,7 @@ export function startListsJob<Item>(deps: {
   async function take(limit: number): Promise<ListCursor[]> {
     if (!isAdded) await addListCursors(db, names);
     isAdded = true;
-    return await leaseListCursors(db, { names, limit, leaseMs: LEASE_MS });
+    return await leaseListCursors(db, { readings, limit, leaseMs: LEASE_MS });
   }
 }
 

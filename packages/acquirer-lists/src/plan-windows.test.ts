@@ -45,6 +45,14 @@ describe('what is new', () => {
     const run = { window, beganAt: before(2 * HOUR_MS), page: 200 };
     expect(nextRun(fresh, { listedUntil: before(DAY_MS), run, readAt })).toEqual(run);
   });
+
+  test('begins anew where it began in the future, by a clock that was set back since', () => {
+    const window = { from: before(-HOUR_MS + 900_000), to: before(-49 * HOUR_MS) };
+    const run = { window, beganAt: before(-HOUR_MS), page: 3 };
+    const anew = nextRun(fresh, { listedUntil: before(HOUR_MS), run, readAt });
+    expect(anew).toMatchObject({ page: 0, beganAt: readAt });
+    expect(anew.window.from).toEqual(before(HOUR_MS + 900_000));
+  });
 });
 
 describe('a walk', () => {

@@ -20,13 +20,16 @@ type Progress = {
   run: ListRun | null;
 };
 
-/** What a run reads: the rest of its window, or the first one of a new reading. */
+/**
+ * What a run reads: the rest of its window, or the first one of a new reading. One that began in the future begins anew:
+ * its window may leave out what is new.
+ */
 export function nextRun(
   { windows, intervalMs }: Pick<ListReading<unknown>, 'windows' | 'intervalMs'>,
   cursor: Progress & { readAt: Date },
 ): ListRun {
-  if (cursor.run !== null) return cursor.run;
-  const { readAt: beganAt, listedUntil } = cursor;
+  const { readAt: beganAt, listedUntil, run } = cursor;
+  if (run !== null && run.beganAt <= beganAt) return run;
   const fromMs =
     windows.kind === 'fresh'
       ? listedUntil.getTime() - windows.overlapMs

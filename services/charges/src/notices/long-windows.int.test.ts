@@ -2,6 +2,7 @@ import {
   addListCursors,
   leaseListCursors,
   type ListCursor,
+  listLags,
   releaseListCursor,
 } from '@pixmesh/acquirer-lists/list-cursor.sql';
 import { readList } from '@pixmesh/acquirer-lists/read-list';
@@ -18,6 +19,8 @@ import { aPixReturn, aReceivedPix } from '#test/a-received-pix.ts';
 import { receivedReadings, type ReceivedReadingsDeps } from './received-readings.ts';
 
 const LEASE_MS = 60_000;
+const INTERVAL_MS = 10_000;
+const HOUR_MS = 3_600_000;
 const LATE_RECEIVED = 'received.late';
 const OVERLAP_MS = 900_000;
 
@@ -55,10 +58,14 @@ function aListOf(pages: number): typeof answer {
 async function lease(name = 'received'): Promise<ListCursor> {
   await database.db.query(sql`
     update acquirer_lists set check_at = now() - interval '1 second' where lease_until is null or lease_until <= now()`);
-  const options = { names: [name], limit: 1, leaseMs: LEASE_MS };
-  const [cursor] = await leaseListCursors(database.db, options);
+  const [cursor] = await leaseDue(name);
   if (!cursor) throw new Error('somebody else reads');
   return cursor;
+}
+
+async function leaseDue(name: string): Promise<ListCursor[]> {
+  const readings = [{ name, intervalMs: INTERVAL_MS }];
+  return await leaseListCursors(database.db, { readings, limit: 1, leaseMs: LEASE_MS });
 }
 
 async function run(cursor?: ListCursor, stopping?: AbortSignal): Promise<void> {
@@ -72,7 +79,7 @@ async function run(cursor?: ListCursor, stopping?: AbortSignal): Promise<void> {
       },
     },
     pixKey: 'key',
-    intervalMs: 10_000,
+    intervalMs: INTERVAL_MS,
     lateIntervalMs: 300_000,
     overlapMs: OVERLAP_MS,
     wakeStatusChecks: () => undefined,
@@ -137,6 +144,33 @@ test.each([
   await run(before);
   await run(await lease(row.name));
   expect(asked[1]?.from).toEqual(new Date(before.readAt.getTime() - row.overlapMs));
+});
+
+test('once a clock that was ahead is set back, a list is behind, is due, and is read from where a walk has been', async () => {
+  await database.db.query(sql`
+    update acquirer_lists set listed_until = now() + interval '1 hour', check_at = now() + interval '5 seconds'`);
+  const [lag] = await listLags(database.db);
+  expect(lag?.seconds).toBeGreaterThan(3_000);
+  const [cursor] = await leaseDue('received');
+  if (!cursor) throw new Error('not due');
+  expect(await hoursBehind()).toBe(1);
+  await run(cursor);
+  const [{ from } = { from: new Date() }] = asked;
+  expect(from.getTime()).toBeLessThanOrEqual(cursor.readAt.getTime() - HOUR_MS - 29_999);
+  expect(await hoursBehind()).toBe(0);
+});
+
+test.each([
+  { endsInMs: HOUR_MS, others: 1 },
+  { endsInMs: LEASE_MS, others: 0 },
+])('of a reader whose lease ends in $endsInMs ms, $others others take the list', async (row) => {
+  await database.db.query(sql`
+    update acquirer_lists
+    set check_at = now() + ${row.endsInMs}::int * interval '1 ms',
+        lease_until = now() + ${row.endsInMs}::int * interval '1 ms',
+        lease_token = gen_random_uuid()`);
+  expect(await leaseDue('received')).toHaveLength(row.others);
+  expect(await hoursBehind()).toBe(3);
 });
 
 test('the pages of a reader that died are not read again, and its lease lasted while it read', async () => {
