@@ -23,16 +23,21 @@ const WHOLE_INTERVAL = sql`interval '10 minutes'`;
 
 /**
  * Leases the run if it is due: from the opening of the oldest dispute that is not lost, and now and then of
- * everything, because an infraction may be listed long after its opening.
+ * everything, because an infraction may be listed long after its opening. Where a clock that was ahead has been set
+ * back, it is due at once, whoever reads, and of everything.
  */
-export async function leaseRun(db: Queryable, leaseMs: number): Promise<DisputeListRun[]> {
+export async function leaseRun(
+  db: Queryable,
+  { intervalMs, leaseMs }: { intervalMs: number; leaseMs: number },
+): Promise<DisputeListRun[]> {
   const rows = await db.query<RunRecord>(
     named(
       'lease_dispute_list',
       sql`
         update dispute_list
         set ${takeLease(leaseMs)}
-        where ${isDue('routine')}
+        where (${isDue('routine')})
+          or check_at > now() + ${intervalMs + leaseMs}::float8 * interval '1 ms'
         returning
           lease_token,
           ${isWholeDue} as is_whole,
@@ -59,7 +64,7 @@ export async function leaseRun(db: Queryable, leaseMs: number): Promise<DisputeL
   }));
 }
 
-const isWholeDue = sql`coalesce(whole_at < now() - ${WHOLE_INTERVAL}, true)`;
+const isWholeDue = sql`coalesce(whole_at not between now() - ${WHOLE_INTERVAL} and now(), true)`;
 
 type RunRecord = {
   lease_token: string;

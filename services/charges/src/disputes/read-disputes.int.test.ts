@@ -89,7 +89,7 @@ function theDeps(items: AcquirerDispute[], unreadable: UnreadableItem[] = []): R
 
 async function lease(): Promise<DisputeListRun> {
   await database.db.query(sql`update dispute_list set check_at = now() - interval '1 second'`);
-  const [run] = await leaseRun(database.db, 60_000);
+  const [run] = await leaseRun(database.db, theDeps([]));
   if (!run) throw new Error('somebody else reads');
   return run;
 }
@@ -168,7 +168,7 @@ test('everything that may have changed is read now and then: an infraction may b
     await database.db.query(
       sql`update dispute_list set check_at = now() - interval '1 second', lease_until = null`,
     );
-    const [run] = await leaseRun(database.db, 60_000);
+    const [run] = await leaseRun(database.db, theDeps([]));
     const from = run?.from.getTime() ?? 0;
     await readDisputes(theDeps([], unreadable), run!);
     return Math.round((Date.now() - from) / (24 * HOUR_MS));
@@ -216,7 +216,7 @@ test('a reader that has lost its lease moves nothing and asks for no more pages'
   await database.db.query(
     sql`update dispute_list set check_at = now() - interval '1 second', lease_until = null`,
   );
-  const [run] = await leaseRun(database.db, 60_000);
+  const [run] = await leaseRun(database.db, theDeps([]));
   await readDisputes(deps, run as DisputeListRun);
   expect(pages).toBe(1);
   expect(await minutesBehind()).toBe(60);

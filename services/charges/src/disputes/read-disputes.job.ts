@@ -12,7 +12,7 @@ export function startReadDisputesJob(deps: ReadDisputesDeps & { signal: WakeSign
     logger: deps.logger,
     signal: deps.signal,
     inFlightMax: 1,
-    sources: [{ take: () => leaseRun(deps.db, deps.leaseMs), max: 1 }],
+    sources: [{ take: () => leaseRun(deps.db, deps), max: 1 }],
     handle: (run) => readDisputes(deps, run),
     describe: () => ({}),
     parentOf: () => null,

@@ -13,6 +13,7 @@ import { insertDispute } from './disputes.sql.ts';
 import { readDisputes } from './read-disputes.ts';
 
 const LEASE_MS = 60_000;
+const PERIODS = { intervalMs: 10_000, leaseMs: LEASE_MS };
 const BLOCKS = 3;
 
 let database: TestDatabase;
@@ -32,15 +33,14 @@ afterEach(() => database[Symbol.asyncDispose]());
 
 /** One run, first of all of blocks; `atBlock` is what happens while the acquirer is asked about one. */
 async function read(atBlock: () => Promise<unknown>): Promise<void> {
-  const [run] = await leaseRun(database.db, LEASE_MS);
+  const [run] = await leaseRun(database.db, PERIODS);
   if (!run) throw new Error('the list is not due');
   await readDisputes(
     {
       db: database.db,
       receiver: RECEIVER,
       logger: createLogger('charges', 'silent'),
-      intervalMs: 0,
-      leaseMs: LEASE_MS,
+      ...PERIODS,
       returnWindowMs: 0,
       wakeOutbox: () => undefined,
       checkReturns: async () => {
@@ -85,4 +85,14 @@ test('a reader that has lost its lease at a block asks for no more blocks and no
     await database.db.query(sql`update dispute_list set lease_token = gen_random_uuid()`);
   });
   expect([asked, pages]).toEqual([1, 0]);
+});
+
+test('once a clock that was ahead is set back, the list is due, and everything is read again', async () => {
+  await database.db.query(sql`
+    update dispute_list
+    set listed_until = now() + interval '1 hour', whole_at = now() + interval '1 hour',
+        check_at = now() + interval '1 hour', lease_until = now() + interval '1 hour', lease_token = gen_random_uuid()`);
+  const [run] = await leaseRun(database.db, PERIODS);
+  expect(run?.isWhole).toBe(true);
+  expect(await leaseRun(database.db, PERIODS)).toEqual([]);
 });
