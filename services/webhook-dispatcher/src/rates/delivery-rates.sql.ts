@@ -9,6 +9,8 @@ import { type ScheduleClock, scheduleNow } from '#schedule-clock.ts';
 const BURST_SECONDS = 0.5;
 
 const BURST = sql`greatest(1, per_second_max * ${BURST_SECONDS}::float8)`;
+/** Statements beside each other read their clock in any order. A row further ahead was filled by one set back since. */
+const AHEAD_SECONDS_MAX = 1;
 /** For so long a limit has to have been left alone before it counts as not used up: longer than between two polls. */
 const UNUSED_SECONDS = 2;
 
@@ -119,7 +121,11 @@ export async function takeFromRates(
           select account_id, available, least(count, floor(available))::int as count from locked
         )
         update delivery_rates
-        set tokens = available - granted.count, filled_at = greatest(filled_at, ${now})
+        set tokens = available - granted.count,
+            filled_at = case
+              when filled_at > ${now} + ${AHEAD_SECONDS_MAX}::int * interval '1 second' then ${now}
+              else greatest(filled_at, ${now})
+            end
         from granted
         where delivery_rates.account_id = granted.account_id
         returning granted.account_id as "accountId", granted.count`,

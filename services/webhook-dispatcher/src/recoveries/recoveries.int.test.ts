@@ -277,6 +277,16 @@ describe('a recovery queues', () => {
     expect(queued).toBeGreaterThanOrEqual(Math.min(900, Math.floor(rate * 3)));
   });
 
+  test('on and on once a clock that was ahead is set back', async () => {
+    accountId = newId<AccountId>();
+    await storeFinished(database.db, { accountId, count: 20 });
+    const { id } = await create({ rate_per_second: 50 });
+    await database.db.query(sql`
+      update recoveries set paced_at = now() + interval '1 hour' where id = ${id}`);
+    await step(id, 4, { clock: turnableClock() });
+    expect(await show(id)).toMatchObject({ queued: 20, status: 'sending' });
+  });
+
   test('every delivery once, also when several processes carry it on at once', async () => {
     accountId = newId<AccountId>();
     const ids = await storeFinished(database.db, { accountId, count: 700 });

@@ -1,5 +1,5 @@
 import type { Queryable, Transaction } from '@pixmesh/postgres/pool';
-import { named, sql } from '@pixmesh/postgres/sql';
+import { named, sql, type Statement } from '@pixmesh/postgres/sql';
 
 import { type ScheduleClock, scheduleNow } from '#schedule-clock.ts';
 
@@ -172,7 +172,7 @@ export async function recordProgress(
         update recoveries
         set position = coalesce(${position}::uuid, position),
             queued_count = queued_count + ${queuedCount}::int,
-            paced_at = greatest(paced_at, ${now} - ${burstOf}) + ${queuedCount}::int * ${intervalOf},
+            paced_at = greatest(${pacedAt(now)}, ${now} - ${burstOf}) + ${queuedCount}::int * ${intervalOf},
             status = case when ${isAllRead}::boolean then 'sending' else status end
         where id = ${id}
           and status = 'running'
@@ -204,6 +204,11 @@ const intervalOf = sql`(interval '1 second' / rate_per_second)`;
 /** What was not used up may be made up for so far back, and no further: after a standstill not all goes out at once. */
 const burstOf = sql`(interval '200 milliseconds' + ${intervalOf})`;
 
+/** No rate is used up seconds ahead: a clock that was ahead has been set back since, which is like a standstill. */
+function pacedAt(now: Statement): Statement {
+  return sql`(case when paced_at > ${now} + interval '1 second' then ${now} - ${burstOf} else paced_at end)`;
+}
+
 /**
  * How many deliveries a recovery may queue now: what its rate allows, and what brings those that wait to
  * `waitingMax`. Reads the beginning of its range of `queue_recovery`.
@@ -219,7 +224,7 @@ export async function readAllowance(
       'recovery_allowance',
       sql`
         select greatest(0, least(
-            floor(extract(epoch from least(${now} - paced_at, ${burstOf})) * rate_per_second + 0.001)::int,
+            floor(extract(epoch from least(${now} - ${pacedAt(now)}, ${burstOf})) * rate_per_second + 0.001)::int,
             ${waitingMax}::int - (
               select count(*)::int
               from (select from queue where recovery_id = ${id} limit ${waitingMax}) as waiting

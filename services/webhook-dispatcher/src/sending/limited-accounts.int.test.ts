@@ -4,7 +4,7 @@ import { eventually } from '@pixmesh/testkit/eventually';
 import { createTestDatabase, type TestDatabase } from '@pixmesh/testkit/test-database';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
-import { storeRate } from '#rates/delivery-rates.sql.ts';
+import { storeRate, takeFromRates } from '#rates/delivery-rates.sql.ts';
 import { aBacklog } from '#test/a-backlog.ts';
 import { startDispatcherProcess } from '#test/dispatcher-process.ts';
 import { emptyQueue } from '#test/read-queue.ts';
@@ -78,6 +78,18 @@ test('deliveries over the limit of an account wait, in their order, and those of
       group by status`);
     expect(rows).toEqual([{ status: 'succeeded', count: 2 * DELIVERIES }]);
   });
+});
+
+test('once a clock that was ahead is set back, a limit gives what comes in from then on', async () => {
+  const accountId = newId();
+  await storeRate(database.db, { accountId, perSecondMax: 10, version: 1 });
+  await database.db.query(sql`
+    update delivery_rates set filled_at = now() + interval '1 hour' where account_id = ${accountId}`);
+  const clock = turnableClock();
+  const take = async () => await takeFromRates(database.db, clock, [{ accountId, count: 9 }]);
+  expect(await take()).toEqual([{ accountId, count: 0 }]);
+  clock.advance(10_000);
+  expect(await take()).toEqual([{ accountId, count: 5 }]);
 });
 
 test('once a limit is removed, deliveries no longer wait for it', async () => {
