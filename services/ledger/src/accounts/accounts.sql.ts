@@ -72,8 +72,8 @@ export async function readAccountAt(
 }
 
 /**
- * Sums over all owners, in one snapshot, and its time by the clock of the journals. Reads the whole table: one row per
- * owner.
+ * Sums over all owners, in one snapshot, and its time by the clock of the journals: never before one that they hold,
+ * also where that clock was set back. Reads the whole table: one row per owner.
  */
 export async function readTotals(db: Queryable): Promise<Balances & { read_at: Date }> {
   const [totals] = await db.query<Balances & { read_at: Date }>(
@@ -81,7 +81,7 @@ export async function readTotals(db: Queryable): Promise<Balances & { read_at: D
       'accounts_total',
       sql`
         select
-          now()::timestamptz(3) as read_at,
+          greatest(now(), max(moved_at))::timestamptz(3) as read_at,
           coalesce(sum(available), 0)::bigint as available,
           coalesce(sum(pending), 0)::bigint as pending,
           coalesce(sum(held), 0)::bigint as held,

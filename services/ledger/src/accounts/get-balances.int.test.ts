@@ -113,10 +113,13 @@ describe('a balance in the past', () => {
     const accountId = newId<AccountId>();
     await ledger.engine.submit(receivedPixCredit({ accountId, amount: 5 }));
     const ahead = new Date(Date.now() + 3_600_000);
-    await database.db.query(sql`
-      update accounts set moved_at = ${ahead} where account_id = ${accountId}`);
+    await moveLast(accountId, ahead);
     await ledger.engine.submit(receivedPixCredit({ accountId, amount: 6 }));
     expect(await newestTime(accountId)).toBe(ahead.toISOString());
+    // The totals hold it, and are never of an earlier time.
+    const totals = await ledger.get('/internal/totals', { accountId: null });
+    expect(totals.json()).toMatchObject({ read_at: ahead.toISOString() });
+    await moveLast(accountId, new Date());
     expect(await balancesOf(accountId, `?at=${new Date().toISOString()}`)).toMatchObject({
       available: 5,
       version: 1,
@@ -158,6 +161,11 @@ async function balancesOf(accountId: string, query = ''): Promise<object> {
   const answer = await ledger.get(url, { accountId: null });
   expect(answer.statusCode).toBe(200);
   return answer.json<object>();
+}
+
+async function moveLast(accountId: string, at: Date): Promise<void> {
+  await database.db.query(sql`
+    update accounts set moved_at = ${at} where account_id = ${accountId}`);
 }
 
 async function newestTime(accountId: string): Promise<string> {
