@@ -1,7 +1,7 @@
 import type { ReceivedPix } from '@pixmesh/acquirer/acquirer';
 import { toCents } from '@pixmesh/kernel/money';
 import * as fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { aChargeRow } from '#test/a-charge-row.ts';
 
@@ -64,6 +64,22 @@ test.each([
   ],
 ])('%s', (_name, charge, pix, expected) => {
   expect(decideReceived(aChargeRow(charge), aPix(pix))).toEqual(expected);
+});
+
+describe('a charge whose acquirer says until when it can be paid', () => {
+  const charge = aChargeRow({ latePaymentPolicy: 'suspense' });
+  const second = (name: string) => new Date(`2026-11-21T${name}Z`);
+  test.each([
+    ['is paid until its own end', '12:00:09', 3_600, '13:00:09.000', 'credit'],
+    ['is late behind its own end', '12:00:09', 3_600, '13:00:09.001', 'suspense'],
+    ['is paid until ours where that is later', '11:55:00', 60, '13:00:00.000', 'credit'],
+    ['is late behind ours where that is later', '11:55:00', 60, '13:00:00.001', 'suspense'],
+    ['is paid a quarter of an hour longer at most', '12:00:00', 86_400, '13:15:00.000', 'credit'],
+    ['is late behind that, whatever it says', '12:00:00', 86_400, '13:15:00.001', 'suspense'],
+  ])('%s', (_name, created, expiresInSeconds, paid, kind) => {
+    const times = { createdAt: second(created), expiresInSeconds };
+    expect(decideReceived(charge, aPix({ paidAt: second(paid) }), times).kind).toBe(kind);
+  });
 });
 
 test('only the exact amount ever pays a charge', () => {

@@ -54,6 +54,14 @@ describe('one check that shows several events', () => {
     expect(describeCheck(plan)).toBe('suspend amount_mismatch; credit; rest');
   });
 
+  test('a Pix behind our end and before that of the charge at the acquirer is in time', () => {
+    const charge = aChargeRow({ latePaymentPolicy: 'suspense' });
+    const state = settled([aReceivedPix({ paidAt: new Date('2026-11-21T13:00:05.000Z') })]);
+    const times = { createdAt: new Date('2026-11-21T12:00:09.000Z'), expiresInSeconds: 3_600 };
+    expect(describeCheck(decideCheck(charge, state, none))).toBe('suspend late; unpaid');
+    expect(describeCheck(decideCheck(charge, { ...state, ...times }, none))).toBe('credit; rest');
+  });
+
   test('a return that is seen together with its payment waits for the credit', () => {
     const plan = decideCheck(pending, settled([aReceivedPix({ returns: [aPixReturn()] })]), none);
     expect(describeCheck(plan)).toBe('credit; soon');

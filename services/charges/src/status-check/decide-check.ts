@@ -3,7 +3,7 @@ import { assertNever } from '@pixmesh/kernel/app-error';
 
 import type { ChargeRow } from '#charge/charge-row.ts';
 import { mayMove } from '#charge/transitions.ts';
-import { decideReceived, type Disposition } from '#received/decide-received.ts';
+import { type AcquirerTimes, decideReceived, type Disposition } from '#received/decide-received.ts';
 import { type BookStep, decideReturn, type IgnoreStep } from '#returns/decide-return.ts';
 import { returnKey } from '#returns/return-key.ts';
 
@@ -14,8 +14,8 @@ const NATURE_WAIT_MS = 10 * 60_000;
 /** What the acquirer's clock may be ahead of ours. */
 const CLOCK_AHEAD_MS = 60_000;
 
-/** The part of the acquirer's charge that decides. */
-export type ProviderState = Pick<AcquirerCharge, 'txid' | 'status' | 'received'>;
+/** The part of the acquirer's charge that decides; without its times where only a Pix was asked for. */
+export type ProviderState = Pick<AcquirerCharge, 'txid' | 'status' | 'received'> & AcquirerTimes;
 
 export type CheckStep =
   | { kind: 'record_pix'; pix: ReceivedPix; disposition: Disposition }
@@ -65,7 +65,7 @@ export function decideCheck(
   const dispositions = new Map(recorded.received);
   for (const pix of received) {
     if (dispositions.has(pix.endToEndId)) continue;
-    const disposition = decideReceived({ ...charge, ...state }, pix);
+    const disposition = decideReceived({ ...charge, ...state }, pix, provider);
     steps.push({ kind: 'record_pix', pix, disposition });
     dispositions.set(pix.endToEndId, disposition.kind);
     if (disposition.kind === 'credit') state = { ...state, acceptedE2e: pix.endToEndId };
