@@ -79,6 +79,44 @@ test('a migration that waits for a table holds no reader of it up for long, and 
   expect(await appliedMigrations()).toContain('0003_note');
 });
 
+test('an index whose concurrent build failed lets no migration begin until it is dropped', async () => {
+  writeFileSync(
+    path.join(migrationsDir, '0004_reference_index.sql'),
+    'create index if not exists orders_reference on orders (reference);',
+  );
+  await runInSchema(`insert into orders (id, reference) values (1, 'one'), (2, 'one')`);
+  const build = 'create unique index concurrently orders_reference on orders (reference)';
+  await expect(runInSchema(build)).rejects.toThrow('could not create unique index');
+  await expect(migrate()).rejects.toThrow(
+    `drop index concurrently ${schema}.orders_reference, and build it again`,
+  );
+  expect(await appliedMigrations()).not.toContain('0004_reference_index');
+  await runInSchema('drop index concurrently orders_reference');
+  await migrate();
+  expect(await appliedMigrations()).toContain('0004_reference_index');
+});
+
+test('the index of a partitioned table lets none begin until each partition has a valid one', async () => {
+  await runInSchema(
+    `create table parts (id int) partition by range (id);
+     create table parts_1 partition of parts for values from (0) to (10);
+     insert into parts (id) values (1), (1);
+     create unique index parts_id on only parts (id);`,
+  );
+  await expect(migrate()).rejects.toThrow(
+    `attach an index of each partition to ${schema}.parts_id`,
+  );
+  const build = 'create unique index concurrently parts_1_id on parts_1 (id)';
+  await expect(runInSchema(build)).rejects.toThrow('could not create unique index');
+  await runInSchema('alter index parts_id attach partition parts_1_id');
+  await expect(migrate()).rejects.toThrow(
+    `has not ended. reindex index concurrently ${schema}.parts_1_id`,
+  );
+  await runInSchema('delete from parts');
+  await runInSchema('reindex index concurrently parts_1_id');
+  await expect(migrate()).resolves.toBeUndefined();
+});
+
 test('databases of one server that are migrated at once do not trip over their common role', async () => {
   await using other = await createTestDatabase('charges');
   const jobs = [database.adminUrl, other.adminUrl].flatMap((url) => [migrate(url), migrate(url)]);
@@ -89,7 +127,7 @@ test('databases of one server that are migrated at once do not trip over their c
 
 test('the role logs in with its password, which a server that logs its statements never sees', async () => {
   const password = `canary '${randomBytes(8).toString('hex')}`;
-  await migrate(loggingStatements(database.adminUrl), password);
+  await migrate(withSetting('log_statement=ddl'), password);
   const own = withUser(testInfra().postgresServiceUrl, `pixmesh_${schema}`, password);
   expect(await run(own, 'select current_user')).toEqual([{ current_user: `pixmesh_${schema}` }]);
   const statement = `alter role "pixmesh_${schema}" password 'SCRAM-SHA-256$`;
@@ -102,9 +140,13 @@ async function migrate(adminUrl = database.adminUrl, password = 'test'): Promise
   await migrateSchema({ adminUrl, schema, password, migrationsDir, mechanisms });
 }
 
-function loggingStatements(adminUrl: string): string {
-  const url = new URL(adminUrl);
-  url.searchParams.set('options', '-c log_statement=ddl');
+async function runInSchema(text: string): Promise<void> {
+  await run(withSetting(`search_path=${schema}`), text);
+}
+
+function withSetting(setting: string): string {
+  const url = new URL(database.adminUrl);
+  url.searchParams.set('options', `-c ${setting}`);
   return url.href;
 }
 

@@ -63,6 +63,7 @@ export async function migrateSchema(options: MigrateOptions): Promise<void> {
     // One lock for all schemas keeps concurrent deploy jobs in line; it ends with the session.
     await client.query('select pg_advisory_lock(hashtext($1))', [MIGRATION_LOCK]);
     await client.query(`set lock_timeout = ${LOCK_TIMEOUT_MS}`);
+    await refuseInvalidIndexes(client, schema);
     await prepareRoleWithRetries(client, options);
     for (const mechanism of options.mechanisms) {
       const table = `${mechanism.replaceAll('-', '_')}_migrations`;
@@ -74,6 +75,42 @@ export async function migrateSchema(options: MigrateOptions): Promise<void> {
     await client.end();
   }
 }
+
+/**
+ * A concurrent build that was cut off leaves an index that nothing reads. A file with `if not exists` would adopt it, and
+ * the next one drop what it replaces.
+ */
+async function refuseInvalidIndexes(client: pg.Client, schema: string): Promise<void> {
+  const { rows } = await client.query<{ remedy: string }>(INVALID_INDEXES, [schema]);
+  if (rows.length === 0) return;
+  const remedies = rows.map(({ remedy }) => remedy).join('; ');
+  throw new Error(
+    `${schema} has indexes that are not valid: their build was cut off, or has not ended. ${remedies}`,
+  );
+}
+
+/**
+ * Each with what makes it valid. That of a partitioned table counts while a partition has none of it. Where each has one it
+ * serves, although it stays invalid after one of them was built anew.
+ */
+const INVALID_INDEXES = `
+  select format(
+    case
+      when relkind = 'I' then 'attach an index of each partition to %s'
+      when relispartition then 'reindex index concurrently %s'
+      else 'drop index concurrently %s, and build it again'
+    end,
+    indexrelid::regclass
+  ) as remedy
+  from pg_index join pg_class on pg_class.oid = indexrelid
+  where not indisvalid
+    and relnamespace = (select oid from pg_namespace where nspname = $1)
+    and (
+      relkind = 'i'
+      or (select count(*) from pg_inherits where inhparent = indexrelid)
+        < (select count(*) from pg_inherits where inhparent = indrelid)
+    )
+  order by remedy`;
 
 type Folder = { schema: string; table: string; dir: string };
 
