@@ -231,6 +231,23 @@ func TestBackup(t *testing.T) {
 	}
 }
 
+// How long a migration takes depends on the tables of an installation.
+func TestDeadlinesOfJobs(t *testing.T) {
+	for deploy, flags := range map[int64][]string{3600: nil, 7200: {"--set", "jobs.deploy.deadlineSeconds=7200"}} {
+		rendered, err := render(helm, chartFolder, "values-production.yaml", flags...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		deadlines := map[string]int64{}
+		for _, job := range rendered.jobs {
+			deadlines[job.Name] = *job.Spec.ActiveDeadlineSeconds
+		}
+		if want := map[string]int64{"pixmesh-job-deploy": deploy, "pixmesh-job-callback": 600}; !maps.Equal(deadlines, want) {
+			t.Errorf("deadlines %v", deadlines)
+		}
+	}
+}
+
 // The collector of traces and the provider of tokens are reached where the values say where they are.
 func TestOptionalNetworks(t *testing.T) {
 	const collector, provider = "10.0.0.50/32", "10.0.0.60/32"

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,6 +16,12 @@ const schema = `orders_${randomBytes(4).toString('hex')}`;
 const migrationsDir = mkdtempSync(path.join(tmpdir(), 'pixmesh-migrations-'));
 /** A reader waits for one try of a migration, with some room for a busy machine. */
 const READER_MS_MAX = 5_000;
+/** The server looks every 10 s whether the job is still there. */
+const KILLED_MS_MAX = 30_000;
+/** A deploy job in a process of its own, with what it is to migrate as its argument. */
+const DEPLOY_JOB = `
+  import { migrateSchema } from '@pixmesh/postgres/migrate';
+  await migrateSchema(JSON.parse(process.argv[1]));`;
 let database: TestDatabase;
 
 beforeAll(async () => {
@@ -135,9 +142,24 @@ test('the role logs in with its password, which a server that logs its statement
   expect(logOfPostgres()).not.toContain(password.slice(-16));
 });
 
-async function migrate(adminUrl = database.adminUrl, password = 'test'): Promise<void> {
+test('a job that is killed leaves no statement behind that goes on with its locks', async () => {
+  const endless = path.join(migrationsDir, '0005_endless.sql');
+  writeFileSync(endless, 'select pg_sleep(600);');
+  const args = ['--input-type=module', '-e', DEPLOY_JOB, JSON.stringify(optionsOf())];
+  const job = spawn(process.execPath, args, { stdio: 'inherit' });
+  await eventually(async () => expect(await sleepingSessions()).toBe(1));
+  job.kill('SIGKILL');
+  await eventually(async () => expect(await sleepingSessions()).toBe(0), KILLED_MS_MAX);
+  rmSync(endless);
+});
+
+async function migrate(adminUrl?: string, password?: string): Promise<void> {
+  await migrateSchema(optionsOf(adminUrl, password));
+}
+
+function optionsOf(adminUrl = database.adminUrl, password = 'test') {
   const mechanisms = ['outbox', 'dead-letters'] as const;
-  await migrateSchema({ adminUrl, schema, password, migrationsDir, mechanisms });
+  return { adminUrl, schema, password, migrationsDir, mechanisms };
 }
 
 async function runInSchema(text: string): Promise<void> {
@@ -169,6 +191,15 @@ async function waitingForLocks(): Promise<number> {
        and database = (select oid from pg_database where datname = current_database())`,
   );
   return Number(rows[0]?.['waiting']);
+}
+
+async function sleepingSessions(): Promise<number> {
+  const rows = await run(
+    database.adminUrl,
+    `select count(*)::int as sleeping from pg_stat_activity
+     where datname = current_database() and wait_event = 'PgSleep'`,
+  );
+  return Number(rows[0]?.['sleeping']);
 }
 
 async function appliedMigrations(): Promise<string[]> {

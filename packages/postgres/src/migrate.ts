@@ -33,6 +33,8 @@ export const MIGRATION_LOCK = 'pixmesh-migrate';
 const MECHANISMS_DIR = fileURLToPath(new URL('../migrations', import.meta.url));
 /** How long a job waits for another one that migrates. */
 const OTHER_JOB_MS_MAX = 30_000;
+/** How soon the server ends the statement of a job that was killed, which would go on to its end with its locks. */
+const CLIENT_CHECK_INTERVAL_MS = 10_000;
 /**
  * A migration that waits for the lock of a table holds up every call of that table which comes after it, so it gives up
  * sooner than a caller would, and is tried again.
@@ -60,6 +62,7 @@ export async function migrateSchema(options: MigrateOptions): Promise<void> {
   });
   await client.connect();
   try {
+    await client.query(`set client_connection_check_interval = ${CLIENT_CHECK_INTERVAL_MS}`);
     // One lock for all schemas keeps concurrent deploy jobs in line; it ends with the session.
     await client.query('select pg_advisory_lock(hashtext($1))', [MIGRATION_LOCK]);
     await client.query(`set lock_timeout = ${LOCK_TIMEOUT_MS}`);
