@@ -100,6 +100,7 @@ func TestPlantedMistakes(t *testing.T) {
 		{"scaler on a metric that does not exist", "values.yaml", "query: max(webhook_due_lanes)", "query: max(webhook_due_deliveries)", "which no service exports"},
 		{"scaler that sees no CPU", "templates/workloads.yaml", "    - type: cpu\n      metricType: Utilization\n      metadata:\n        value: {{ $.Values.autoscaling.cpuPercent | quote }}\n", "", "adds no process where CPU is short"},
 		{"no budget", "templates/workloads.yaml", "  maxUnavailable: 1\n  selector:\n    matchLabels: {{- include \"pixmesh.labels\" $of", "  maxUnavailable: 1\n  selector:\n    matchLabels: {{- include \"pixmesh.labels\" (dict \"root\" $ \"name\" \"x\")", "no disruption budget"},
+		{"budget that holds up a drain", "templates/workloads.yaml", "  unhealthyPodEvictionPolicy: AlwaysAllow\n", "", "holds up the drain of a node while it is not ready"},
 		{"mutable tag", "templates/_pod.tpl", ":{{ $image.tag }}", ":latest", "mutable image"},
 		{"alert without a runbook", "files/rules.yml", "runbook: docs/runbooks/service-down.md", "runbook: ''", "alert ServiceDown: no runbook"},
 		{"targets that no alert knows", "templates/workloads.yaml", "targetLabel: service,", "targetLabel: app,", "alert ServiceDown: no monitor has targets with the label service=gateway"},

@@ -64,9 +64,7 @@ func (c *chart) findings(of contracts) []string {
 		if spec.TerminationGracePeriodSeconds == nil || *spec.TerminationGracePeriodSeconds < 25 {
 			add("%s: killed before it has stopped", d.Name)
 		}
-		if !slices.ContainsFunc(c.budgets, func(b *policy.PodDisruptionBudget) bool { return covers(b.Spec.Selector, d.Spec.Template.Labels) }) {
-			add("%s: no disruption budget", d.Name)
-		}
+		c.checkBudget(d.Name, d.Spec.Template.Labels, add)
 		c.checkPolicies(d.Name, d.Spec.Template.Labels, add)
 	}
 	for _, job := range c.jobs {
@@ -78,6 +76,19 @@ func (c *chart) findings(of contracts) []string {
 	c.checkRules(add)
 	c.checkDashboards(add)
 	return found
+}
+
+// checkBudget: while a database is away no process is ready, and the node that it hangs on has to be drained all the same.
+func (c *chart) checkBudget(name string, labels map[string]string, add func(string, ...any)) {
+	budget := slices.IndexFunc(c.budgets, func(b *policy.PodDisruptionBudget) bool { return covers(b.Spec.Selector, labels) })
+	if budget < 0 {
+		add("%s: no disruption budget", name)
+		return
+	}
+	allowed := c.budgets[budget].Spec.UnhealthyPodEvictionPolicy
+	if allowed == nil || *allowed != policy.AlwaysAllow {
+		add("%s: holds up the drain of a node while it is not ready", name)
+	}
 }
 
 func checkPod(name string, spec core.PodSpec, of contracts, add func(string, ...any)) {
