@@ -6,9 +6,25 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
 const SERVICE = fileURLToPath(new URL('testing/short-lived-service.ts', import.meta.url));
+const PRELOAD = '@pixmesh/telemetry/preload';
+/** One of the modules that load before the service begins, and the moment of the signal. */
+const SIGNALLED = `data:text/javascript,process.kill(process.pid,'SIGTERM')`;
 
 test('a signal stops the service in order, and that is no failure', async () => {
-  expect(await run('ok', 'SIGTERM')).toEqual({
+  expect(await run('ok', { signal: 'SIGTERM' })).toEqual({
+    code: 0,
+    out: 'started\nsignal, SIGTERM\nstopped\n',
+    error: '',
+  });
+});
+
+test('a signal that comes while modules load ends the process at once, by no default action', async () => {
+  const preloads = [PRELOAD, SIGNALLED];
+  expect(await run('ok', { preloads })).toEqual({ code: 143, out: '', error: '' });
+});
+
+test('once the service begins the signal stops it in order, behind the preload too', async () => {
+  expect(await run('ok', { signal: 'SIGTERM', preloads: [PRELOAD] })).toEqual({
     code: 0,
     out: 'started\nsignal, SIGTERM\nstopped\n',
     error: '',
@@ -59,8 +75,12 @@ test('an error that quotes its input ends the process without the quotation', as
   expect(error).not.toContain('canary');
 });
 
-async function run(fate: string, signal?: NodeJS.Signals) {
-  const child = spawn(process.execPath, [SERVICE, fate], { stdio: ['ignore', 'pipe', 'pipe'] });
+/** `signal` comes once the service has started. */
+type Circumstances = { signal?: NodeJS.Signals; preloads?: readonly string[] };
+
+async function run(fate: string, { signal, preloads = [] }: Circumstances = {}) {
+  const args = [...preloads.flatMap((preload) => ['--import', preload]), SERVICE, fate];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   if (signal) child.stdout.once('data', () => child.kill(signal));
   const [[code], out, error] = await Promise.all([
     once(child, 'exit') as Promise<[number]>,

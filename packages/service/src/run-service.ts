@@ -1,3 +1,6 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import { endAtOnce } from '@pixmesh/telemetry/end-at-once';
 import { stackOf } from '@pixmesh/telemetry/logger';
 import { stopTelemetry } from '@pixmesh/telemetry/running-telemetry';
 import closeWithGrace from 'close-with-grace';
@@ -22,6 +25,8 @@ let isStopping = false;
  * not start. An unhandled rejection is a bug: the process ends, with its telemetry flushed.
  */
 export async function runService(name: string, start: () => Promise<Running>): Promise<void> {
+  // Modules load within one turn of the event loop: a signal that came meanwhile is handled in the next.
+  await nextTurn();
   // The handlers stand before the service begins: a signal that comes while it boots stops it in order too.
   const starting = Promise.resolve().then(start);
   const onTimeout = (ms: number) => {
@@ -36,6 +41,7 @@ export async function runService(name: string, start: () => Promise<Running>): P
     // A service that ends itself, because a consumer gave up, says so; the library would end with 0.
     if (process.exitCode) process.exit();
   });
+  process.off('SIGTERM', endAtOnce);
   try {
     await starting;
   } catch (error) {
