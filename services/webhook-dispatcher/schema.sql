@@ -66,6 +66,7 @@ create table destinations (
   url text not null,
   sealed_secret text,
   created_at timestamp(3) with time zone default now() not null,
+  used_at timestamp(3) with time zone default now() not null,
   constraint destinations_pkey PRIMARY KEY (resource_id)
 );
 CREATE INDEX destinations_sealing_version ON destinations USING btree (split_part(sealed_secret, '.'::text, 3)) WHERE sealed_secret IS NOT NULL;
@@ -350,18 +351,34 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION webhook_dispatcher.note_use_of_destination()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'webhook_dispatcher'
+AS $function$
+begin
+  update destinations
+  set used_at = now()
+  where resource_id = new.resource_id
+    and used_at < now() - interval '30 days';
+  return new;
+end
+$function$;
+
 CREATE TRIGGER deliveries_unsent_insert BEFORE INSERT ON deliveries FOR EACH ROW WHEN (new.status = ANY (ARRAY['failed'::text, 'skipped'::text, 'canceled'::text])) EXECUTE FUNCTION note_unsent_insert();
 
 CREATE TRIGGER deliveries_unsent_update AFTER UPDATE OF status ON deliveries FOR EACH ROW WHEN (old.status IS DISTINCT FROM new.status AND ((old.status = ANY (ARRAY['failed'::text, 'skipped'::text, 'canceled'::text])) OR (new.status = ANY (ARRAY['failed'::text, 'skipped'::text, 'canceled'::text])))) EXECUTE FUNCTION note_unsent_update();
 
+CREATE TRIGGER destinations_use BEFORE INSERT ON destinations FOR EACH ROW EXECUTE FUNCTION note_use_of_destination();
+
 grant delete, insert, select, update on delivery_rates to pixmesh_webhook_dispatcher;
+grant delete, insert, select, update on destinations to pixmesh_webhook_dispatcher;
 grant delete, insert, select, update on processes to pixmesh_webhook_dispatcher;
 grant delete, insert, select, update on queue to pixmesh_webhook_dispatcher;
 grant delete, insert, select, update on set_aside_events to pixmesh_webhook_dispatcher;
 grant insert, select on attempts to pixmesh_webhook_dispatcher;
 grant insert, select, update on applications to pixmesh_webhook_dispatcher;
 grant insert, select, update on deliveries to pixmesh_webhook_dispatcher;
-grant insert, select, update on destinations to pixmesh_webhook_dispatcher;
 grant insert, select, update on endpoint_health to pixmesh_webhook_dispatcher;
 grant insert, select, update on endpoints to pixmesh_webhook_dispatcher;
 grant insert, select, update on lanes to pixmesh_webhook_dispatcher;

@@ -208,6 +208,14 @@ test('an event of the release before that comes again adds nothing', async () =>
   }
 });
 
+test('every destination counts as used at the upgrade, however old it is', async () => {
+  const rows = await database.db.query<{ isUsed: boolean }>(sql`
+    select used_at > now() - interval '1 day' as "isUsed"
+    from destinations
+    where created_at < now() - interval '300 days'`);
+  expect(rows.map(({ isUsed }) => isUsed)).toEqual(Object.values(OLD).map(() => true));
+});
+
 test('new events and those of the weeks to come have their place', async () => {
   const now = aChargeEvent();
   const weekMs = 7 * 24 * 3_600_000;
@@ -289,8 +297,8 @@ async function storeOld(old: Old): Promise<void> {
     )
     on conflict do nothing`);
   await admin.query(sql`
-    insert into destinations (resource_id, account_id, url)
-    values (${old.resourceId}, ${ACCOUNT}, 'https://shop.example.org/hook')
+    insert into destinations (resource_id, account_id, url, created_at)
+    values (${old.resourceId}, ${ACCOUNT}, 'https://shop.example.org/hook', now() - interval '1 year')
     on conflict do nothing`);
   await admin.query(sql`
     insert into deliveries (
