@@ -1,27 +1,22 @@
 import type { Queryable } from '@pixmesh/postgres/pool';
 import { named, sql } from '@pixmesh/postgres/sql';
 
-import { LIST_SKEW_MS } from './list-pages.ts';
-
 const EVENTS_PER_PAGE = 1_000;
 
 /**
  * Keys of a topic's events since an instant, in batches: every change of state has its event, so these are the
  * resources that changed. A key can come again in a later batch.
- *
- * An id has the time of the process that wrote it, whose clock may be behind that of the watermark.
  */
 export async function* changedKeys(
   db: Queryable,
   topic: string,
   since: Date,
 ): AsyncGenerator<string[]> {
-  const from = new Date(since.getTime() - LIST_SKEW_MS);
   let after: string | null = null;
   for (;;) {
     const events: { event_id: string; key: string }[] = await readEvents(db, {
       topic,
-      from,
+      since,
       after,
     });
     if (events.length > 0) yield [...new Set(events.map(({ key }) => key))];
@@ -33,7 +28,7 @@ export async function* changedKeys(
 /** By the primary key of `events`; the time inside the ids leaves older partitions out. */
 async function readEvents(
   db: Queryable,
-  page: { topic: string; from: Date; after: string | null },
+  page: { topic: string; since: Date; after: string | null },
 ): Promise<{ event_id: string; key: string }[]> {
   return await db.query(
     named(
@@ -42,7 +37,7 @@ async function readEvents(
         select event_id, key
         from events
         where topic = ${page.topic}
-          and event_id > coalesce(${page.after}::uuid, uuid_v7_floor(${page.from}::timestamptz))
+          and event_id > coalesce(${page.after}::uuid, uuid_v7_floor(${page.since}::timestamptz))
         order by event_id
         limit ${EVENTS_PER_PAGE}`,
     ),

@@ -12,7 +12,6 @@ import { queueAgain } from '@pixmesh/postgres/unanswered-commands';
 import type { Check, CheckOutcome, FoundBreak, Scope } from './check.ts';
 import { BREAKS_MAX } from './choose-kept.ts';
 import { type EventsPage, readEventsPage } from './delivery-check.sql.ts';
-import { LIST_SKEW_MS } from './list-pages.ts';
 
 /** What a run goes back at most: as long as the topic would keep the event. */
 const HORIZON_MS = 7 * 24 * 60 * 60 * 1000;
@@ -66,12 +65,12 @@ export function deliveryCheck(deps: DeliveryCheckDeps): Check {
   }
 
   /**
-   * Everything since the watermark, by the ids of processes whose clocks may be behind it, and before that a page from
-   * each difference on that an earlier run has found. One that is older than the horizon is compared no more, and ends.
+   * Everything since the watermark, and before it a page from each difference on that an earlier run has found. One
+   * that is older than the horizon is compared no more, and ends.
    */
   async function* readPages({ since, knownIds }: Scope): AsyncGenerator<EventsPage> {
     const horizonMs = Date.now() - HORIZON_MS;
-    const fromMs = Math.max((since?.getTime() ?? 0) - LIST_SKEW_MS, horizonMs);
+    const fromMs = Math.max(since?.getTime() ?? 0, horizonMs);
     const known = knownIds
       .filter((id) => parseId(id) !== null && isBetween(timeOfId(id), horizonMs, fromMs))
       .toSorted();
