@@ -41,8 +41,9 @@ type LeaseCursors = {
 
 /**
  * Leases the cursors that are due; none that another process reads. A clock that was ahead and is set back leaves
- * cursors in the future. They are due at once, whoever reads them: the poll of due work does not see that, the job's own
- * poll does. Nobody knows since when the clock was ahead, so what they say was compared goes back to what a walk has read.
+ * cursors in the future. They are due at once, also where a lease of that time holds them: the poll of due work does not
+ * see that, the job's own poll does. Nobody knows since when the clock was ahead, so what they say was compared goes
+ * back to what a walk has read.
  */
 export async function leaseListCursors(
   db: Queryable,

@@ -21,7 +21,7 @@ export type ReadListDeps = {
   /** How long a reader that dies is waited for: for one page, after which the lease is renewed. */
   leaseMs: number;
   /** Aborted where the process is to end: the run ends behind its page, for another one to go on. */
-  stopping?: AbortSignal;
+  stopping: AbortSignal;
 };
 
 /**
@@ -89,7 +89,7 @@ async function readPages<Item>(
     }
     await reading.compare(items, unreadable);
     if (!hasMore) return { kind: 'done' };
-    if (stopping?.aborted) return { kind: 'more', page: page + 1 };
+    if (stopping.aborted) return { kind: 'more', page: page + 1 };
     const isOurs = await storeListRun(db, cursor, { run: { ...run, page: page + 1 }, leaseMs });
     if (!isOurs) return { kind: 'lost' };
   }

@@ -28,7 +28,7 @@ export type GroupLag = {
 };
 
 /** The protocol's number; the library's names are not exported to ES modules. */
-const TOPIC_CONFIG: ConfigResourceTypes.TOPIC = 2;
+export const TOPIC_CONFIG: ConfigResourceTypes.TOPIC = 2;
 
 /** The state of each topic, in the order given. */
 export async function readTopicStates(

@@ -4,14 +4,14 @@ import { TOPICS } from '@pixmesh/contracts/topics';
 import { createLogger } from '@pixmesh/telemetry/logger';
 import { eventually } from '@pixmesh/testkit/eventually';
 import { testBroker, TEST_TOPIC_PREFIX } from '@pixmesh/testkit/test-infra';
-import { type Admin, type ConfigResourceTypes, type ConfigSource, Partitioners } from 'kafkajs';
+import { type Admin, type ConfigSource, Partitioners } from 'kafkajs';
 import { expect, test } from 'vitest';
 
 import { createKafka, withAdmin } from './kafka-client.ts';
+import { TOPIC_CONFIG } from './topic-states.ts';
 import { createTopics } from './topics.ts';
 
 const HOUR_MS = 3_600_000;
-const TOPIC: ConfigResourceTypes.TOPIC = 2;
 const SET_ON_TOPIC: ConfigSource.TOPIC_CONFIG = 1;
 const OF_OPERATOR = { 'retention.ms': String(HOUR_MS), 'max.message.bytes': '2000000' };
 
@@ -68,7 +68,7 @@ async function readSettings(topic: string): Promise<Record<string, string>> {
   const { resources } = await asDeployJob((admin) =>
     admin.describeConfigs({
       includeSynonyms: false,
-      resources: [{ type: TOPIC, name: topic }],
+      resources: [{ type: TOPIC_CONFIG, name: topic }],
     }),
   );
   const settings = resources.flatMap(({ configEntries }) =>

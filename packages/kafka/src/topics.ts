@@ -1,17 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { PARTITIONS_PER_TOPIC, TOPIC_RETENTION_MS, TOPICS } from '@pixmesh/contracts/topics';
-import type { Admin, ConfigResourceTypes, ConfigSource } from 'kafkajs';
+import type { Admin, ConfigSource } from 'kafkajs';
 
 import { createKafka, type KafkaOptions, withAdmin } from './kafka-client.ts';
+import { TOPIC_CONFIG } from './topic-states.ts';
 
 /**
  * The broker says when a message came. By the time of its producer, whose clock may be wrong, it would refuse what is
  * an hour ahead and drop too early what is behind.
  */
 const BROKER_TIME = { name: 'message.timestamp.type', value: 'LogAppendTime' };
-/** The protocol's numbers; the library's names are not exported to ES modules. */
-const TOPIC: ConfigResourceTypes.TOPIC = 2;
+/** The protocol's number, as `TOPIC_CONFIG` is. */
 const SET_ON_TOPIC: ConfigSource.TOPIC_CONFIG = 1;
 
 const KNOWN_POLL_MS = 100;
@@ -61,7 +61,7 @@ async function checkLeaders(admin: Admin, topics: string[]): Promise<void> {
 async function useBrokerTime(admin: Admin, topics: string[]): Promise<void> {
   const { resources } = await admin.describeConfigs({
     includeSynonyms: false,
-    resources: topics.map((name) => ({ type: TOPIC, name })),
+    resources: topics.map((name) => ({ type: TOPIC_CONFIG, name })),
   });
   const altered = resources.flatMap(({ resourceName, configEntries }) => {
     const settings = new Map(configEntries.map((one) => [one.configName, one]));
@@ -70,7 +70,7 @@ async function useBrokerTime(admin: Admin, topics: string[]): Promise<void> {
     const kept = [...settings.values()]
       .filter(({ configSource }) => configSource === SET_ON_TOPIC)
       .map(({ configName, configValue }) => ({ name: configName, value: configValue }));
-    return { type: TOPIC, name: resourceName, configEntries: [...kept, BROKER_TIME] };
+    return { type: TOPIC_CONFIG, name: resourceName, configEntries: [...kept, BROKER_TIME] };
   });
   if (altered.length > 0) await admin.alterConfigs({ validateOnly: false, resources: altered });
 }

@@ -36,13 +36,11 @@ export type DueTable = {
   columns: Statement;
 };
 
-export type LeaseOptions = {
+type LeaseOptions = {
   limit: number;
   leaseMs: number;
   /** Default `routine`. */
   urgency?: Urgency;
-  /** A further condition, best that of a partial index on `check_at`. */
-  only?: Statement;
 };
 
 /**
@@ -50,12 +48,12 @@ export type LeaseOptions = {
  * that another process holds are skipped, and a check that never ends is taken over when its lease ends.
  */
 export function leaseDue({ table, key, columns }: DueTable, options: LeaseOptions): Statement {
-  const { limit, leaseMs, urgency = 'routine', only = sql`true` } = options;
+  const { limit, leaseMs, urgency = 'routine' } = options;
   return sql`
     with due as (
       select ${key} as due_id
       from ${table}
-      where ${isDue(urgency)} and ${only}
+      where ${isDue(urgency)}
       order by check_at
       limit ${limit}
       for update skip locked

@@ -1,7 +1,7 @@
 import type { AccountId } from '@pixmesh/kernel/ids';
 
 import { accountsInTurn, BEFORE_ALL_ACCOUNTS } from './accounts-in-turn.ts';
-import { type DueTable, isDue, type LeaseOptions, takeLease, type Urgency } from './due-rows.ts';
+import { type DueTable, isDue, takeLease, type Urgency } from './due-rows.ts';
 import { sql, type Statement } from './sql.ts';
 
 /** Routine checks take turns among so many rows that have been due for longest. */
@@ -20,7 +20,11 @@ export type LeaseTurn = {
   except?: readonly string[];
 };
 
-type TurnOptions = LeaseTurn & Pick<LeaseOptions, 'only'> & { urgency: Urgency };
+type TurnOptions = LeaseTurn & {
+  urgency: Urgency;
+  /** A further condition, best that of a partial index on `check_at`. */
+  only?: Statement;
+};
 
 /** Where due rows of accounts stand. */
 export type TurnTable = DueTable & {

@@ -67,7 +67,8 @@ export type RunningService<Answer extends Started> = AsyncDisposable &
  * The frame of every service: its parts are started in the order of their dependencies, then health, which outlives
  * them, then what takes work from other processes. It is alive while every part that can tell is alive, and ready while
  * its own check says so. When it stops, it first says that it is not ready and takes no more work by itself, then ends
- * its connections to callers, then stops the parts in reverse order, and health last. Where a part cannot be started, nothing is left running.
+ * its connections to callers, then stops the parts in reverse order, and health last. Where a part cannot be started,
+ * nothing is left running.
  */
 export async function startService<Answer extends Started>(
   options: ServiceOptions,

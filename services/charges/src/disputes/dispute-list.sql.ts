@@ -24,7 +24,7 @@ const WHOLE_INTERVAL = sql`interval '10 minutes'`;
 /**
  * Leases the run if it is due: from the opening of the oldest dispute that is not lost, and now and then of
  * everything, because an infraction may be listed long after its opening. Where a clock that was ahead has been set
- * back, it is due at once, whoever reads, and of everything.
+ * back, it is due at once, also where a lease of that time holds it, and of everything.
  */
 export async function leaseRun(
   db: Queryable,

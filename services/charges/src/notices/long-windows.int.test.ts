@@ -68,7 +68,7 @@ async function leaseDue(name: string): Promise<ListCursor[]> {
   return await leaseListCursors(database.db, { readings, limit: 1, leaseMs: LEASE_MS });
 }
 
-async function run(cursor?: ListCursor, stopping?: AbortSignal): Promise<void> {
+async function run(cursor?: ListCursor, stopping = new AbortController().signal): Promise<void> {
   const deps: ReceivedReadingsDeps = {
     db: database.db,
     logger: createLogger('charges', 'warn', { write: (line) => void logLines.push(line) }),
@@ -88,7 +88,7 @@ async function run(cursor?: ListCursor, stopping?: AbortSignal): Promise<void> {
   const leased = cursor ?? (await lease());
   const reading = receivedReadings(deps).find(({ name }) => name === leased.name);
   if (!reading) throw new Error(`${leased.name} is no reading`);
-  await readList({ ...deps, leaseMs: LEASE_MS, ...(stopping && { stopping }) }, reading, leased);
+  await readList({ ...deps, leaseMs: LEASE_MS, stopping }, reading, leased);
 }
 
 /** Returns are append-only for the service itself. */
